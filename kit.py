@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Set up streamkit and run it; needs only Python and its standard library.
+
+    python3 kit.py lab [options of jupyter lab]     open the course (the default)
+    python3 kit.py test [options of pytest]         run every check
+    python3 kit.py COMMAND …                        anything else, inside the environment: kit.py streamkit show …
+
+The first run makes `.venv` and installs into it; later runs start at once. STREAMKIT_VENV names another folder.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENV = Path(os.environ.get("STREAMKIT_VENV", ROOT / ".venv"))
+BIN = ENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+STAMP = ENV / ".streamkit-stamp"
+NEEDED = 1_500_000_000  # bytes: what a finished environment takes, and some air
+
+
+def stop(sentence):
+    sys.exit("streamkit: " + sentence)
+
+
+def wanted():
+    """What the environment must have been made from: the project's metadata and this Python."""
+    return (ROOT / "pyproject.toml").read_text("utf-8") + sys.version
+
+
+def ready():
+    return PYTHON.exists() and STAMP.exists() and STAMP.read_text("utf-8") == wanted()
+
+
+def lacking():
+    """One sentence for what this machine lacks, or nothing."""
+    if sys.version_info < (3, 11):
+        return f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}. Install a newer one and run it with: python3.12 kit.py"
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        return "this Python has no venv module. On Debian or Ubuntu type: sudo apt install python3-venv"
+    ENV.parent.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(ENV.parent).free
+    if free < NEEDED:
+        return f"{NEEDED // 10**6} MB of disk are needed, {free // 10**6} MB are free. Free some, or set STREAMKIT_VENV to a folder on another disk"
+    return None
+
+
+def setup():
+    if (problem := lacking()) is not None:
+        stop(problem)
+    print(f"streamkit: setting up {ENV} (first run only, about a minute)", flush=True)
+    import venv
+
+    try:
+        venv.EnvBuilder(with_pip=True, clear=True, symlinks=os.name != "nt").create(ENV)
+    except (subprocess.CalledProcessError, OSError) as error:
+        stop(f"could not make {ENV}: {error}. On Debian or Ubuntu type: sudo apt install python3-venv")
+    if subprocess.call([str(PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-e", f"{ROOT}[test]"]):
+        stop("pip could not install the packages (its message is above). Mend that, most often the network, and run this again")
+    STAMP.write_text(wanted(), "utf-8")
+
+
+def main(argv):
+    if not ready():
+        setup()
+    env = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}", VIRTUAL_ENV=str(ENV))
+    what, rest = (argv[0], argv[1:]) if argv else ("lab", [])
+    if what == "lab":
+        command = [str(PYTHON), "-m", "streamkit", "lab", *rest]
+    elif what == "test":
+        command = [str(PYTHON), "-m", "pytest", *rest]
+    else:
+        command = [shutil.which(what, path=env["PATH"]) or what, *rest]
+    try:
+        return subprocess.call(command, cwd=ROOT, env=env)
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        stop(f"could not run {what}: {error.strerror or error}. Known words are lab and test; see: python3 kit.py streamkit --help")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

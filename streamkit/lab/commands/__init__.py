@@ -1,0 +1,1 @@
+"""One module a word of the command line: `arguments(parser)` and `run(args) -> exit status`."""
