@@ -21,7 +21,9 @@ COMMANDS = {
 
 def main(argv=None) -> int:
     """Run one command; 0 is success, 1 a check that failed, 2 bad input (one line on stderr)."""
-    parser = argparse.ArgumentParser(prog="streamkit", description="Streamed tool calls: record, show, replay, measure, check.")
+    parser = argparse.ArgumentParser(
+        prog="streamkit", description="Streamed tool calls: record, show, replay, measure, check."
+    )
     words = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     argv = sys.argv[1:] if argv is None else argv
     for name, purpose in COMMANDS.items():

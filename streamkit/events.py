@@ -86,7 +86,7 @@ class CallMoved(NamedTuple):
     ordinal: int
     outcome: str  # forming, finished, ready, invalid, unparseable, unfinished
     effect: str = "none"  # none, claimed, ran, failed, in_doubt, duplicate, changed, not_run
-    detail: Any = None
+    detail: dict | None = None  # plain data: complaints, a reason, a position, a result
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +98,7 @@ class Call:
     id: str | None = None
     minted: bool = False
     names: list[str] = field(default_factory=list)
+    named: int = 0  # characters of the name so far
     kind: str = "client"
     item: str | None = None
     fragments: list = field(default_factory=list)
@@ -105,13 +106,18 @@ class Call:
     finished_at: float | None = None
     outcome: str = "forming"
     effect: str = "none"
-    arguments: Any = None
-    detail: Any = None
+    final: Any = None  # Ready, Invalid, Unparseable or Unfinished, once the turn has ended
+    detail: dict | None = None
 
     @property
     def name(self) -> str:
         """The tool's name as it stands: the name pieces joined, "" where none came."""
         return self.names[0] if len(self.names) == 1 else "".join(self.names)
+
+    @property
+    def arguments(self) -> Any:
+        """The parsed arguments of a ready or invalid call, None for any other."""
+        return getattr(self.final, "arguments", None)
 
     @property
     def text(self) -> str:

@@ -1,0 +1,138 @@
+"""What the readers of the five APIs share: frames in, events out, and the end of the stream.
+
+A frame that cannot be decoded, or has another shape than its API gives it, fails the turn: skipping it could leave
+head and tail of one argument text, which may be valid JSON and the wrong command (case 071).
+"""
+
+import json
+from typing import Any
+
+from ..events import TurnBroken, TurnFinished
+from .sse import ServerSentEvent, SSEDecoder, TooLong
+
+INTERRUPTED = {"disconnect": "disconnect", "timeout": "timeout", "cancel": "cancelled"}
+MISSHAPEN = (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError)
+
+
+class Reader:
+    """One response of one API: `feed` bytes with their time, then `close`. No I/O, no clock.
+
+    Any cut of the bytes gives the same events, but for their times.
+    """
+
+    decoder = SSEDecoder
+
+    def __init__(self):
+        self.over = False  # logically at its end: a client may stop reading
+        self._frames = self.decoder()
+        self._frame = ""
+        self._finished = False
+        self._broken = False
+        self._done = False
+
+    def feed(self, data: bytes, at: float) -> list:
+        """The events that these bytes complete. `at`: seconds since the request was sent."""
+        events: list = []
+        if self._broken:
+            return events
+        try:
+            for frame in self._frames.feed(data):
+                self._take(frame, at, events)
+                if self._broken:
+                    break
+        except TooLong:
+            self.fail(events, at, "protocol_error")
+        return events
+
+    def close(self, ending: str, at: float) -> list:
+        """The last events. `ending`: "clean", "error", "disconnect", "timeout" or "cancel".
+
+        An unterminated last frame counts only if it parses whole, since such a frame is no cut of a longer one
+        (cases 093, 094). Without the provider's own end this adds the reason that the client gives.
+        """
+        events: list = []
+        if not self._broken and (frame := self._frames.rest()) is not None and self._whole(frame):
+            self._take(frame, at, events)
+        if not self._broken and not self._finished:
+            reason = INTERRUPTED.get(ending) or ("done_without_finish" if self._done else "eof_without_finish")
+            self.leave(events, at)
+            events.append(TurnBroken(at, "interrupted", reason))
+        self.over = True
+        return events
+
+    def read(self, payload: dict, at: float, events: list) -> None:
+        """One decoded frame of the API, its events appended to `events`."""
+        raise NotImplementedError
+
+    def leave(self, events: list, at: float) -> None:
+        """A last word before an interruption, where the API has something held back."""
+
+    def finish(self, events: list, at: float, reason: str) -> None:
+        self._finished = True
+        events.append(TurnFinished(at, text(reason)))
+
+    def fail(self, events: list, at: float, reason: str) -> None:
+        self._broken = self.over = True
+        events.append(TurnBroken(at, "failed", reason))
+
+    def whole_object(self, value: dict) -> str:
+        """Arguments that came as an object, serialised once. Raises ValueError where a key is repeated in the frame."""
+        json.loads(self._frame, object_pairs_hook=refuse_repeats)
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def _take(self, frame: ServerSentEvent, at: float, events: list) -> None:
+        if not frame.data or frame.data.isspace():
+            return
+        if frame.data == "[DONE]":
+            self._done = self.over = True
+            return
+        try:
+            if not frame.intact:
+                raise ValueError("the frame is not UTF-8")
+            self._frame = frame.data
+            payload = json.loads(frame.data)
+            if frame.event == "error" or payload.get("error"):
+                self.fail(events, at, provider_error(payload.get("error") or payload))
+            else:
+                self.read(payload, at, events)
+        except MISSHAPEN:
+            self.fail(events, at, "protocol_error")
+
+    @staticmethod
+    def _whole(frame: ServerSentEvent) -> bool:
+        try:
+            return frame.data == "[DONE]" or isinstance(json.loads(frame.data), dict)
+        except (ValueError, RecursionError):
+            return False
+
+
+def text(value: Any) -> str:
+    """`value` as text; null says nothing. Raises TypeError for anything else, which fails the turn."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"text was expected, {type(value).__name__} came")
+    return value
+
+
+def key(value: Any) -> int | str | None:
+    """`value` as an index. Raises TypeError where it can be none."""
+    if value is None or isinstance(value, int | str):
+        return value
+    raise TypeError(f"an index was expected, {type(value).__name__} came")
+
+
+def provider_error(error: Any) -> str:
+    """`provider_error` with the error's code, else its type, else its status."""
+    if isinstance(error, dict):
+        for word in (error.get("code"), error.get("type"), error.get("status")):
+            if isinstance(word, str | int) and word not in ("", "error"):
+                return f"provider_error:{word}"
+    return "provider_error"
+
+
+def refuse_repeats(pairs: list) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is repeated")
+    return found

@@ -1,0 +1,125 @@
+"""Server-sent events, from bytes, incrementally (WHATWG HTML, section 9.2.6 "Interpreting an event stream").
+
+The work stays in bytes: line ends are ASCII, so lines can be cut before the text is decoded, and a character that is
+split between two reads needs no care of its own.
+"""
+
+from typing import NamedTuple
+
+BOM = b"\xef\xbb\xbf"
+LIMIT = 32 * 2**20  # bytes one event may hold before it ends; without a limit a peer could fill the memory
+
+
+class TooLong(ValueError):
+    """One event or line grew past LIMIT bytes without ending."""
+
+
+class ServerSentEvent(NamedTuple):
+    """One dispatched event. `intact` is False where its bytes were no UTF-8 and U+FFFD stands in for them."""
+
+    event: str  # "message" where the stream names none
+    data: str
+    id: str = ""
+    intact: bool = True
+
+
+class SSEDecoder:
+    """Bytes in, whole events out. Any cut of the bytes gives the same events.
+
+    An event that the stream leaves without its blank line is never dispatched; `rest()` hands it over at the end.
+    """
+
+    def __init__(self):
+        self.retry: int | None = None  # milliseconds, the last reconnection time the server asked for
+        self._head = b""  # the first bytes, while they may still be a byte-order mark
+        self._begun = False
+        self._after_cr = False  # a line feed would belong to the carriage return before it
+        self._line: list[bytes] = []  # pieces of the line that has not ended
+        self._held = 0  # bytes since the last event, an upper bound
+        self._id = ""
+        self._event = b""
+        self._data: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        """Every event that `chunk` completes. Raises TooLong."""
+        if not self._begun:
+            chunk = self._begin(chunk)
+        if not chunk:
+            return []
+        if self._after_cr:
+            self._after_cr = False
+            if chunk[0] == 10:
+                chunk = chunk[1:]
+        if b"\r" in chunk:
+            self._after_cr = chunk[-1] == 13
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        lines = chunk.split(b"\n")
+        if self._line:
+            self._line.append(lines[0])
+            if len(lines) > 1:
+                lines[0] = b"".join(self._line)
+                self._line = []
+        elif lines[-1] and len(lines) == 1:
+            self._line = [chunk]
+        if len(lines) > 1:
+            if lines[-1]:
+                self._line = [lines[-1]]
+            del lines[-1]
+            events = self._read(lines)
+        else:
+            events = []
+        self._held = len(chunk) if events else self._held + len(chunk)
+        if self._held > LIMIT:
+            raise TooLong(f"an event of more than {LIMIT} bytes; a stream of tool calls sends far smaller ones")
+        return events
+
+    def rest(self) -> ServerSentEvent | None:
+        """The event that the stream left unterminated, where it has data. Call it once, at the end."""
+        if not self._begun:
+            self._begun, self._line = True, [self._head]
+        return next(iter(self._read([b"".join(self._line), b""])), None)
+
+    def _begin(self, chunk: bytes) -> bytes:
+        head = self._head + chunk
+        if len(head) < len(BOM) and BOM.startswith(head):
+            self._head = head
+            return b""
+        self._begun = True
+        return head.removeprefix(BOM)
+
+    def _read(self, lines: list[bytes]) -> list[ServerSentEvent]:
+        events = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            elif not line:
+                if self._data:
+                    events.append(self._dispatch())
+                self._event = b""
+            elif line.startswith(b"event: "):
+                self._event = line[7:]
+            else:
+                self._field(line)
+        return events
+
+    def _field(self, line: bytes) -> None:
+        """The rarer lines: comments (an empty name), ids, retry, fields without a colon, unknown fields."""
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._data.append(value)
+        elif name == b"event":
+            self._event = value
+        elif name == b"id" and b"\0" not in value:
+            self._id = value.decode("utf-8", "replace")
+        elif name == b"retry" and value.isdigit():
+            self.retry = int(value[:18])
+
+    def _dispatch(self) -> ServerSentEvent:
+        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+        self._data = []
+        event = self._event.decode("utf-8", "replace") if self._event else "message"
+        try:
+            return ServerSentEvent(event, data.decode(), self._id)
+        except UnicodeDecodeError:
+            return ServerSentEvent(event, data.decode("utf-8", "replace"), self._id, False)
