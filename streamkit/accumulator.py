@@ -21,7 +21,7 @@ class Accumulator:
         """Take a CallDelta, ArgumentSnapshot or CallFinished; the call it went to, None for any other event."""
         kind = type(event)
         if kind is CallDelta:
-            at, index, id, name, text, _, _ = event
+            _, index, id, name, text, _, _ = event
             if id or name or index is None:
                 call = self._route(event)
             elif (call := self._at.get(index)) is None:

@@ -102,10 +102,8 @@ class Blocks:
             block.extras.append(event.payload)
 
     def _joined(self, kind: str, event) -> Block:
-        if event.index is not None:
-            block = self._by_index.get(event.index)
-        else:
-            block = self.blocks[-1] if self.blocks else None
+        last = self.blocks[-1] if self.blocks else None
+        block = last if event.index is None else self._by_index.get(event.index)
         if block is None or block.kind != kind:
             block = self._insert(Block(kind, event.index, event.at))
         return block

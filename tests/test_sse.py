@@ -1,0 +1,138 @@
+"""The decoder of server-sent events against a reference that reads the whole text at once, and the points of the
+WHATWG text one by one."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamkit.wire import sse
+from streamkit.wire.sse import SSEDecoder, TooLong
+
+
+def reference(body: bytes) -> list[tuple[str, str, str]]:
+    """WHATWG HTML 9.2.6, word by word, on the whole stream: slow, and nothing to cut."""
+    text = body.decode("utf-8", "replace").removeprefix("\ufeff")
+    events, event, data, last_id = [], "", "", ""
+    *lines, _unended = re.split("\r\n|\n|\r", text)
+    for line in lines:
+        if line == "":
+            if data:
+                events.append((event or "message", data.removesuffix("\n"), last_id))
+            event = data = ""
+            continue
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "event":
+            event = value
+        elif field == "data":
+            data += value + "\n"
+        elif field == "id" and "\0" not in value:
+            last_id = value
+    return events
+
+
+def decode(chunks) -> list[tuple[str, str, str]]:
+    decoder = SSEDecoder()
+    return [(e.event, e.data, e.id) for chunk in chunks for e in decoder.feed(chunk)]
+
+
+PIECES = st.sampled_from(
+    [
+        "data",
+        "data:",
+        "data: ",
+        "event:",
+        "event: ",
+        "id:",
+        "id: 7",
+        "retry: 10",
+        ":",
+        ": hi",
+        "x",
+        " ",
+        "\r",
+        "\n",
+        "\r\n",
+    ]
+    + ["\n\n", "æ", "🌊", "\ufeff", "\0", "{}"]
+)
+STREAMS = st.lists(PIECES | st.sampled_from(["data: a\n\n", "event: e\ndata: b\r\n\r\n"]), max_size=40).map("".join)
+
+
+@given(STREAMS.map(str.encode) | st.binary(max_size=60), st.lists(st.integers(0, 120)))
+def test_any_cut_gives_the_events_of_the_reference(body, places):
+    edges = [0, *sorted({p for p in places if p < len(body)}), len(body)]
+    chunks = [body[a:b] for a, b in pairwise(edges)]
+    assert decode(chunks) == reference(body)
+    assert decode([bytes([byte]) for byte in body]) == reference(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "data"),
+    [
+        (b"\xef\xbb\xbfdata: a\n\n", ["a"]),  # one byte-order mark is dropped
+        (b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n", []),  # a second one is part of the field's name
+        (b"data: a\rdata: b\r\r", ["a\nb"]),
+        (b"data:a\n\ndata:  a\n\n", ["a", " a"]),  # one space is dropped, not two
+        (b": comment\n\nevent: x\n\ndata: a\n\n", ["a"]),  # no data, no event (096)
+        (b"data\n\n", [""]),
+        (b"data: a\n", []),  # unterminated: never dispatched
+        (b"dat: a\ndata: b\n\n", ["b"]),
+    ],
+)
+def test_points_of_the_text(body, data):
+    assert [d for _, d, _ in decode([body])] == data
+    assert [d for _, d, _ in decode([bytes([b]) for b in body])] == data
+
+
+def test_an_event_without_data_does_not_lend_its_name():
+    assert decode([b"event: x\n\ndata: a\n\n"]) == [("message", "a", "")]
+
+
+def test_id_and_retry():
+    decoder = SSEDecoder()
+    events = decoder.feed(b"id: 7\ndata: a\n\ndata: b\n\nid: 8\0\nretry: 250\nretry: x\ndata: c\n\n")
+    assert [e.id for e in events] == ["7", "7", "7"]
+    assert decoder.retry == 250
+
+
+@pytest.mark.parametrize("body", [b"data: a", b"data: a\n", b"data: a\r", b"\xef\xbb\xbfdata: a"])
+def test_rest_hands_over_the_unterminated_event(body):
+    decoder = SSEDecoder()
+    assert decoder.feed(body) == []
+    assert decoder.rest().data == "a"
+
+
+@pytest.mark.parametrize("body", [b"", b"\xef\xbb", b"data: a\n\n", b"event: x\n"])
+def test_rest_is_nothing_without_data(body):
+    decoder = SSEDecoder()
+    decoder.feed(body)
+    assert decoder.rest() is None
+
+
+def test_broken_utf8_is_said():
+    good, bad = SSEDecoder().feed(b"data: \xc3\xa6\n\ndata: \xc3(\n\n")
+    assert (good.data, good.intact) == ("æ", True)
+    assert (bad.data, bad.intact) == ("\ufffd(", False)
+
+
+def test_a_character_split_between_reads_is_whole():
+    assert decode([b"data: \xf0\x9f", b"\x8c\x8a\n\n"]) == [("message", "🌊", "")]
+
+
+@pytest.mark.parametrize("piece", [b"x" * 100, b"data: x\n", b"data: " + b"x" * 94])
+def test_an_event_without_end_is_refused(monkeypatch, piece):
+    monkeypatch.setattr(sse, "LIMIT", 10_000)
+    decoder = SSEDecoder()
+    with pytest.raises(TooLong):
+        for _ in range(10_000):
+            decoder.feed(piece)
+
+
+def test_many_small_events_are_no_long_one(monkeypatch):
+    monkeypatch.setattr(sse, "LIMIT", 1000)
+    decoder = SSEDecoder()
+    assert sum(len(decoder.feed(b"data: x\n\ndata: ")) for _ in range(1000)) == 1000
