@@ -1,0 +1,12 @@
+"""Exercises: what a piece must do, which cell holds it, and the verdict on it.
+
+record.py    one exercise, as the author of a chapter writes it
+registry.py  all of them, found under streamkit/lab/course/
+cells.py     which cell holds which exercise, and how its last run went
+judge.py     a piece over its cases: agreement, or the smallest counterexample
+show.py      hostile text for screens
+worker.py    the process in which a learner's text runs, and its time limit
+run.py       a text in, a verdict out
+pieces.py    the pieces that pass, kept beside the workbook
+verbs.py     check, hint, reveal, use
+"""

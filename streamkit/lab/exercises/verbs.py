@@ -1,0 +1,134 @@
+"""What a learner types: check, hint, reveal, use. None of them raises over anything a learner wrote."""
+
+import contextlib
+import os
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from streamkit.lab.exercises import registry
+from streamkit.lab.exercises.cells import SESSION, plain, stub_line
+from streamkit.lab.exercises.pieces import Pieces
+from streamkit.lab.exercises.record import Exercise
+from streamkit.lab.exercises.report import State, report, stands
+from streamkit.lab.exercises.run import verdict
+from streamkit.lab.exercises.show import clean
+
+HERE = Path.cwd()  # the notebook's folder: a kernel starts there, and a learner may change it later
+_hinted: dict[str, int] = {}
+
+
+def check(name: str) -> None:
+    """Print the state of an exercise: ○ not started, ✗ with the smallest counterexample, or ✓ with what ran."""
+    _say(name, lambda exercise: print(_checked(exercise).text))
+
+
+def hint(name: str) -> None:
+    """Print the next hint of an exercise; after the last one the first again."""
+
+    def show(exercise: Exercise) -> None:
+        number = _hinted.get(name, 0) % len(exercise.hints)
+        _hinted[name] = number + 1
+        more = (
+            f'hint("{name}") again says more'
+            if number + 1 < len(exercise.hints)
+            else f'reveal("{name}") shows the answer'
+        )
+        print(f"Hint {number + 1} of {len(exercise.hints)}: {exercise.hints[number]}\n({more})")
+
+    _say(name, show)
+
+
+def reveal(name: str) -> None:
+    """Print the package's own answer: a whole cell, to read or to paste."""
+    _say(name, lambda exercise: print(exercise.text(), end=""))
+
+
+def use(name: str) -> Any:
+    """The learner's piece where it passes, else the package's; one line says which. None for a name that no exercise has."""
+    found = []
+
+    def choose(exercise: Exercise) -> None:
+        state = _checked(exercise, keep=False)
+        found.append(_mine(exercise, state.code) if state.sign == "✓" else exercise.answer.object())
+        whose = "yours" if state.sign == "✓" else f"the package's (yours: {state.sign} {state.word})"
+        print(f'use("{name}"): {whose}')
+
+    _say(name, choose)
+    return found[0] if found else None
+
+
+def _say(name: str, act: Callable[[Exercise], None]) -> None:
+    """Find the exercise and act; everything that could go wrong becomes a sentence."""
+    try:
+        if not isinstance(name, str):
+            print(f'Give the name of the exercise as text, as in check("{next(iter(registry.exercises()), "name")}").')
+        elif (exercise := registry.exercises().get(name)) is None:
+            print(registry.close_to(name))
+        else:
+            act(exercise)
+    except KeyboardInterrupt:
+        print("Stopped. Nothing was decided; run the cell again.")
+    except Exception as error:  # a fault of the kit's, which must not look like one of the learner's
+        print(f"The kit itself failed here, not your code: {type(error).__name__}: {clean(error)}")
+
+
+def _checked(exercise: Exercise, keep: bool = True) -> State:
+    """The state of the piece that counts: the cell's last run in this session, else the kept one."""
+    name, pieces, run = exercise.name, Pieces(HERE), SESSION.last.get(exercise.name)
+    twice = f"Two cells named `# exercise: {name}` were run. The one run last counts." if SESSION.twice(name) else ""
+    if run is None:
+        kept = pieces.load(name)
+        if kept is None:
+            return stands(
+                exercise,
+                "○",
+                f"Write it in the cell that begins `# exercise: {name}`, run that cell, then check again.",
+            )
+        return state_of(
+            exercise, kept, pieces, "This is the kept one: its cell has not been run since the kernel started."
+        )
+    if run.ok is False:
+        return stands(
+            exercise,
+            "✗",
+            "The last run of its cell failed (the message is below that cell). Mend it, run it, check again.",
+            twice,
+        )
+    state = state_of(exercise, run.text, pieces, twice)
+    if keep and state.sign == "✓" and (file := pieces.keep(name, run.text)):
+        state = state.with_note(f"Kept in {file}; later chapters use it.")
+    return state
+
+
+def state_of(exercise: Exercise, text: str, pieces: Pieces | None = None, note: str = "") -> State:
+    """The state of a cell's text: what `check` says and what `streamkit progress` counts."""
+    if (line := stub_line(text)) is not None:
+        return stands(exercise, "○", f"Line {line} of its cell is still `...`.", note)
+    return report(exercise, verdict(exercise, text, _before(exercise, pieces)), text, note)
+
+
+def _before(exercise: Exercise, pieces: Pieces | None) -> tuple[str, ...]:
+    """The pieces this one builds on: the learner's where they pass, else the package's."""
+    texts: list[str] = []
+    for needed in map(registry.exercises().__getitem__, exercise.needs):
+        run = SESSION.last.get(needed.name)
+        text = run.text if run is not None and run.ok else pieces.load(needed.name) if pieces else None
+        passes = text and stub_line(text) is None and verdict(needed, text, _before(needed, pieces))["state"] == "pass"
+        texts.append(text if passes else needed.text())
+    return tuple(texts)
+
+
+def _mine(exercise: Exercise, text: str) -> Any:
+    """The learner's piece as an object of this kernel, deaf to its own prints."""
+    module = types.ModuleType("workbook")
+    module.print = lambda *args, **kwargs: None
+    with (
+        open(os.devnull, "w", encoding="utf-8") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
+        for part in (exercise.given, *_before(exercise, Pieces(HERE)), plain(text)):
+            exec(compile(part, "<your cell>", "exec"), module.__dict__)
+    return getattr(module, exercise.defines)
