@@ -19,8 +19,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any
 
-from .events import Call, CallMoved, Opaque, TextDelta, ThinkingDelta
+from .events import Call, CallDelta, CallMoved, Opaque, TextDelta, ThinkingDelta
 
+KEPT = ("ordinal", "index", "id", "minted", "name", "kind", "item", "announced_at", "finished_at")
 BY_EFFECT = {
     "claimed": "running",
     "ran": "ran",
@@ -45,11 +46,12 @@ def on_screen(outcome: str, effect: str, detail: dict | None = None) -> str:
     return BY_OUTCOME[outcome]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Block:
     """One content block: "text", "thinking", "call" or "opaque", at its own coordinate `index`.
 
-    `extras`: payloads that came for this block and only a replay needs, such as signatures.
+    `extras`: payloads that came for this block and only a replay needs, such as signatures. Two blocks are equal when
+    what is stored of them is.
     """
 
     kind: str
@@ -70,7 +72,38 @@ class Block:
     @property
     def state(self) -> str:
         """The word on the screen for a call block."""
+        if self.call.kind == "server" and self.outcome in ("ready", "invalid", "unparseable"):
+            return "run by the provider"  # never dispatched, and not judged by the offered tools
         return on_screen(self.outcome, self.effect, self.detail)
+
+    def stored(self) -> dict:
+        """The block as plain data (JSON types): what it takes to show the turn again after a reload."""
+        plain = {"kind": self.kind, "index": self.index, "at": self.at}
+        if self.extras:
+            plain["extras"] = self.extras
+        if self.call is None:
+            return plain | {"text": self.text}
+        call = {name: getattr(self.call, name) for name in KEPT} | {"text": self.call.text}
+        return plain | {"call": call, "outcome": self.outcome, "effect": self.effect, "detail": self.detail}
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Block) and self.stored() == other.stored()
+
+
+def restored(plain: dict) -> Block:
+    """The block that `Block.stored` gave, read back. A call gets its text as one fragment."""
+    block = Block(plain["kind"], plain["index"], plain["at"], extras=list(plain.get("extras", ())))
+    if "call" not in plain:
+        block.pieces = [plain["text"]] if plain["text"] else []
+        return block
+    kept = plain["call"]
+    call = block.call = Call(**{name: kept[name] for name in KEPT if name != "name"})
+    call.names, call.named = [kept["name"]] if kept["name"] else [], len(kept["name"])
+    if kept["text"]:
+        call.fragments = [CallDelta(plain["at"], call.index, None, None, kept["text"])]
+    block.outcome, block.effect, block.detail = plain["outcome"], plain["effect"], plain["detail"]
+    call.outcome, call.effect, call.detail = block.outcome, block.effect, block.detail
+    return block
 
 
 class Blocks:
