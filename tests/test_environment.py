@@ -1,0 +1,56 @@
+"""environment.yml and pyproject.toml say the same thing. Conda's channels are not needed to check that."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from streamkit.lab.paths import ROOT
+
+PIP_NAME = {"matplotlib-base": "matplotlib"}  # conda's name → PyPI's
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.fixture(scope="module")
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict:
+    return yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+
+
+def conda_requirements(environment) -> dict[str, SpecifierSet]:
+    """Name → range of the conda packages; conda's single `=` means a prefix."""
+    found = {}
+    for line in environment["dependencies"]:
+        if isinstance(line, str):
+            requirement = Requirement(re.sub(r"(?<![=<>!~])=(?!=)(\S+)", r"==\1.*", line))
+            found[PIP_NAME.get(normal(requirement.name), normal(requirement.name))] = requirement.specifier
+    return found
+
+
+def pip_lines(environment) -> list[str]:
+    return next(line["pip"] for line in environment["dependencies"] if isinstance(line, dict))
+
+
+def test_same_packages_and_ranges(project, environment):
+    wanted = [Requirement(line) for line in project["dependencies"] + project["optional-dependencies"]["test"]]
+    wanted = {normal(r.name): r.specifier for r in wanted}
+    *others, last = pip_lines(environment)
+    assert last == "-e .", "the kit itself is installed last"
+    offered = conda_requirements(environment) | {normal(Requirement(p).name): Requirement(p).specifier for p in others}
+    assert {name: offered[name] for name in offered if name not in ("python", "pip")} == wanted
+
+
+def test_channel_and_python(project, environment):
+    assert environment["channels"] == ["conda-forge"]
+    version = str(conda_requirements(environment)["python"]).strip("=*.")
+    assert SpecifierSet(project["requires-python"]).contains(version)
