@@ -15,6 +15,7 @@ COMMANDS = {
     "replay": "serve captures over loopback HTTP with their own timing",
     "gaps": "measure first parse against completion over captures or a table of your own",
     "progress": "show which exercises pass in a workbook",
+    "fill": "write solved copies of the book, for a teacher",
     "refresh": "run the book again and store its outputs",
 }
 
@@ -32,7 +33,10 @@ def main(argv=None) -> int:
             command = importlib.import_module(f"streamkit.lab.commands.{name}")
             command.arguments(sub)
             sub.set_defaults(run=command.run)
-    args = parser.parse_args(argv)
+    args, rest = parser.parse_known_args(argv)
+    if rest and not hasattr(args, "rest"):  # one command hands options on: lab
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    args.rest = rest
     try:
         return args.run(args)
     except BrokenPipeError:  # `streamkit show … | head`: the reader left, which is no fault

@@ -7,6 +7,8 @@ judge.py     a piece over its cases: agreement, or the smallest counterexample
 show.py      hostile text for screens
 worker.py    the process in which a learner's text runs, and its time limit
 run.py       a text in, a verdict out
+report.py    a verdict in words
+state.py     the state of a cell's text
 pieces.py    the pieces that pass, kept beside the workbook
 verbs.py     check, hint, reveal, use
 """

@@ -1,6 +1,5 @@
 """A cell's text in, a verdict out."""
 
-import functools
 import importlib.util
 import json
 import os
@@ -12,24 +11,35 @@ from pathlib import Path
 
 from streamkit.lab.exercises.cells import plain
 from streamkit.lab.exercises.record import Exercise
+from streamkit.lab.exercises.show import CELL
 
-PATIENCE = (
-    30.0  # seconds for a machine so busy that the worker cannot even start; the worker keeps its own, shorter limit
-)
-PROCESSES = (
-    sys.platform != "emscripten"
-)  # a browser kernel has none: there a piece runs in the kernel itself, and an endless loop is not cut
+# Seconds, for a machine so busy that the worker cannot even start; the worker keeps its own, shorter limit.
+PATIENCE = 30.0
+# A browser kernel has no processes: there a piece runs in the kernel itself, and an endless loop is not cut.
+PROCESSES = sys.platform != "emscripten"
 HOME = Path(importlib.util.find_spec("streamkit").origin).parents[1]
 
 
-@functools.lru_cache(maxsize=512)
+_decided: dict[tuple, dict] = {}
+
+
 def verdict(exercise: Exercise, text: str, before: tuple[str, ...] = ()) -> dict:
     """What a process of its own makes of a cell's text.
 
     `before` holds the texts of the pieces it builds on. The answer is plain data with a "state": pass, fail (a counterexample), error (the text
     does not run by itself), cut (not finished in time), gone (the process ended), broken (the check itself failed).
     """
-    # One exercise's cases may write files: they go to a folder that is thrown away.
+    key = (exercise.name, text, before)
+    if key not in _decided:
+        judged = _judge(exercise, text, before)
+        if judged["state"] not in ("pass", "fail"):  # a busy machine may decide otherwise the next time
+            return judged
+        _decided[key] = judged
+    return _decided[key]
+
+
+def _judge(exercise: Exercise, text: str, before: tuple[str, ...]) -> dict:
+    # An exercise's cases may write files: they go to a folder that is thrown away.
     with tempfile.TemporaryDirectory(prefix="streamkit-", ignore_cleanup_errors=True) as scratch:
         request = {"name": exercise.name, "text": plain(text), "before": [plain(part) for part in before]}
         if not PROCESSES:
@@ -64,13 +74,9 @@ def _ask(request: dict, scratch: str) -> dict:
 
 def _heard(said: str, complained: str, status: int) -> dict:
     if said.startswith("Timeout "):  # faulthandler's word: the interpreter was stuck inside one call
-        line = re.search(r'File "<your cell>", line (\d+) in (\w+)', said)
-        return {
-            "state": "cut",
-            "inputs": 0,
-            "waits": False,
-            **({"line": int(line[1]), "function": line[2]} if line else {}),
-        }
+        at = re.search(rf'File "{CELL}", line (\d+) in (\S+)', said)
+        where = {"line": int(at[1]), "function": at[2]} if at else {}
+        return {"state": "cut", "inputs": 0, "waits": False, **where}
     try:
         return json.loads(said)
     except ValueError:

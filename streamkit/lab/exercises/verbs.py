@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from streamkit.lab.exercises import registry
-from streamkit.lab.exercises.cells import SESSION, plain, stub_line
+from streamkit.lab.exercises.cells import SESSION, plain
 from streamkit.lab.exercises.pieces import Pieces
 from streamkit.lab.exercises.record import Exercise
-from streamkit.lab.exercises.report import State, report, stands
-from streamkit.lab.exercises.run import verdict
+from streamkit.lab.exercises.report import State, stands
 from streamkit.lab.exercises.show import clean
+from streamkit.lab.exercises.state import before, state_of
 
 HERE = Path.cwd()  # the notebook's folder: a kernel starts there, and a learner may change it later
 _hinted: dict[str, int] = {}
@@ -96,28 +96,16 @@ def _checked(exercise: Exercise, keep: bool = True) -> State:
             "The last run of its cell failed (the message is below that cell). Mend it, run it, check again.",
             twice,
         )
-    state = state_of(exercise, run.text, pieces, twice)
+    state = state_of(exercise, run.text, _text, twice)
     if keep and state.sign == "✓" and (file := pieces.keep(name, run.text)):
         state = state.with_note(f"Kept in {file}; later chapters use it.")
     return state
 
 
-def state_of(exercise: Exercise, text: str, pieces: Pieces | None = None, note: str = "") -> State:
-    """The state of a cell's text: what `check` says and what `streamkit progress` counts."""
-    if (line := stub_line(text)) is not None:
-        return stands(exercise, "○", f"Line {line} of its cell is still `...`.", note)
-    return report(exercise, verdict(exercise, text, _before(exercise, pieces)), text, note)
-
-
-def _before(exercise: Exercise, pieces: Pieces | None) -> tuple[str, ...]:
-    """The pieces this one builds on: the learner's where they pass, else the package's."""
-    texts: list[str] = []
-    for needed in map(registry.exercises().__getitem__, exercise.needs):
-        run = SESSION.last.get(needed.name)
-        text = run.text if run is not None and run.ok else pieces.load(needed.name) if pieces else None
-        passes = text and stub_line(text) is None and verdict(needed, text, _before(needed, pieces))["state"] == "pass"
-        texts.append(text if passes else needed.text())
-    return tuple(texts)
+def _text(name: str) -> str | None:
+    """The learner's text of a piece: its cell's last run where that went well, else the kept one."""
+    run = SESSION.last.get(name)
+    return run.text if run is not None and run.ok is not False else Pieces(HERE).load(name)
 
 
 def _mine(exercise: Exercise, text: str) -> Any:
@@ -129,6 +117,6 @@ def _mine(exercise: Exercise, text: str) -> Any:
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        for part in (exercise.given, *_before(exercise, Pieces(HERE)), plain(text)):
+        for part in (exercise.given, *before(exercise, _text), plain(text)):
             exec(compile(part, "<your cell>", "exec"), module.__dict__)
     return getattr(module, exercise.defines)
