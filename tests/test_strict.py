@@ -37,6 +37,7 @@ def test_no_proper_prefix_parses(value, data):
         ('[{"a": 1}, {"a": "a", "b": ["a", "a"]}, NaN]', "not a JSON number", 40),
         ('{"a": "NaN", "b": -Infinity}', "not a JSON number", 18),
         ('{"a": 1e400}', "number out of range", 6),
+        ('{"a": 1.5, "b": 1e400e}', "number out of range", 16),
         ('{"a": -1e400}', "number out of range", 6),
         ("[" + "9" * (DIGITS + 1) + "]", "number too long", 1),
         ('{"a": "ok", "b": "\\ud83d"}', "lone surrogate", 17),
