@@ -2,3 +2,65 @@
 
 `reveal` prints them from here. Where the piece is the package's own, the package is the answer key.
 """
+
+import re
+
+from ..events import Call, CallDelta
+
+# Chapter 1
+
+
+def cuts(text):
+    """A few ways to cut an argument text in two, each at a place where some client breaks."""
+    spaces, escapes, middles = [], [], []
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\w.+-]+', text):  # strings, numbers, words
+        start, end = token.span()
+        spaces += [start + at for at, sign in enumerate(token[0]) if sign == " "]
+        escapes += [start + pair.start() + 1 for pair in re.finditer(r'\\["\\]', token[0])]
+        if len(token[0]) > 1:
+            middles.append((start + end) // 2)
+    places = spaces[:3] + escapes[:3] + middles[-3:]
+    return [[text[:at], text[at:]] for at in places]
+
+
+# Chapter 2
+
+
+class Buffer:
+    """The argument text of one call. Fragments are opaque: appended, in the order they came."""
+
+    def __init__(self):
+        self.pieces = []
+
+    def add(self, delta):
+        """Take one CallDelta; return nothing."""
+        self.pieces.append(delta.text)
+
+    @property
+    def text(self):
+        """All fragments joined: for the end, not for every delta."""
+        return "".join(self.pieces)
+
+
+class Keyed:
+    """The calls of one stream, in order of first appearance. The index keys the buffer, the id is kept."""
+
+    def __init__(self):
+        self.calls = []
+        self.at = {}  # index → its call
+
+    def add(self, event):
+        """Take a CallDelta; return the call it went to, None for any other event."""
+        if not isinstance(event, CallDelta):
+            return None
+        call = self.at.get(event.index)
+        if call is None:
+            call = self.at[event.index] = Call(len(self.calls), event.index)
+            self.calls.append(call)
+        if event.id and not call.id:
+            call.id = event.id
+        if event.name and not call.names:
+            call.names.append(event.name)
+        if event.text:
+            call.fragments.append(event)
+        return call
