@@ -1,8 +1,8 @@
 """A piece over its cases: agreement, or the one smallest counterexample. No process, no clock but the one it is handed."""
 
 from collections import Counter
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from streamkit.lab.exercises.record import Case, Exercise
 from streamkit.lab.exercises.show import NOT_AN_IDEA, lines_of, raised, shown, within
@@ -39,25 +39,35 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     try:
         return bool(one == other)
-    except Exception:  # an object of the learner's that cannot be compared is not the one expected
+    except BaseException:  # an object of the learner's that cannot be compared is not the one expected
         return False
+
+
+class Failure(NamedTuple):
+    """One case that failed, already in words: what a piece hands out may change later."""
+
+    case: Case
+    given: list[str]
+    expected: str
+    got: str
+    pointer: str
 
 
 class Trial:
     """A piece on trial. `failures` can be read while `run` is under way: a time limit reports what was found so far."""
 
-    def __init__(self, exercise: Exercise, module: ModuleType):
-        self.exercise, self.module = exercise, module
+    def __init__(self, exercise: Exercise, make: Callable[[], Any]):
+        self.exercise, self.make = exercise, make  # make() runs the cell's text afresh and returns the piece
         self.failures, self.groups, self.inputs = [], Counter(), 0
 
-    def run(self) -> dict:
+    def run(self, piece: Any) -> dict:
         """The verdict, as plain data: {"state": "pass", "groups": …} or {"state": "fail", …}."""
-        piece, again = getattr(self.module, self.exercise.defines), []
+        again = []
         for case in self.exercise.cases():
             case = Case(*case)
             self.inputs += 1
             self.groups[case.group] += 1
-            self.one(piece, case, case.pointer)
+            self.one(piece, case)
             if len(self.failures) >= ENOUGH:
                 break
             if len(again) < AGAIN:
@@ -66,38 +76,56 @@ class Trial:
             raise LookupError(f"the exercise {self.exercise.name} has no cases")
         if not self.failures:
             for case in again:
-                self.one(piece, case, TWICE)
-        return self.failed() if self.failures else {"state": "pass", "groups": dict(self.groups), "inputs": self.inputs}
+                self.one(piece, case)
+            self.failures = [failure._replace(pointer=TWICE) for failure in self.failures]
+        if not self.failures:
+            return {"state": "pass", "groups": dict(self.groups), "inputs": self.inputs}
+        return self.failed(self.passes_alone(self.smallest()))
 
-    def one(self, piece: Any, case: Case, pointer: str) -> None:
+    def one(self, piece: Any, case: Case) -> None:
         """Run one case and keep it where it fails."""
         handed, error = clone(case.given), None
         try:
             got = self.exercise.run(piece, handed)
         except BaseException as caught:
             error = got = caught
-        if error is None and same(got, case.expected) and same(handed, case.given):
+        agrees = error is None and same(got, case.expected)
+        if agrees and same(handed, case.given):
             return
-        if error is None and same(got, case.expected):
-            pointer = MUTATED
-        elif error is not None and (isinstance(error, NOT_AN_IDEA) or not within(error)):
-            pointer = RAISED
-        elif self.exercise.diagnose is not None and pointer != TWICE:
-            pointer = self.exercise.diagnose(case.given, case.expected, got) or pointer
         given = lines_of(case.given, self.exercise.show)
-        outcome = raised(error) if error is not None else shown(handed if pointer == MUTATED else got)
-        expected = shown(case.given if pointer == MUTATED else case.expected)
-        self.failures.append((sum(map(len, given)), given, expected, outcome, pointer))
+        if agrees:
+            expected, outcome, pointer = shown(case.given), shown(handed), MUTATED
+        else:
+            expected, outcome = shown(case.expected), shown(got) if error is None else raised(error)
+            pointer = self.pointer(case, got, error)
+        self.failures.append(Failure(case, given, expected, outcome, pointer))
 
-    def failed(self) -> dict:
-        """The smallest counterexample so far."""
-        _, given, expected, got, pointer = min(self.failures, key=lambda failure: failure[0])
+    def pointer(self, case: Case, got: Any, error: BaseException | None) -> str:
+        """The key of the sentence that names the fault."""
+        if error is not None and (isinstance(error, NOT_AN_IDEA) or not within(error)):
+            return RAISED
+        better = self.exercise.diagnose and self.exercise.diagnose(case.given, case.expected, got)
+        return better or case.pointer
+
+    def smallest(self) -> Failure:
+        """The failure whose shown input is shortest."""
+        return min(self.failures, key=lambda failure: sum(map(len, failure.given)))
+
+    def passes_alone(self, failure: Failure) -> bool:
+        """Does the input agree where nothing ran before it? Then something is kept from one run to the next."""
+        alone = Trial(self.exercise, self.make)
+        alone.one(self.make(), failure.case)
+        return not alone.failures
+
+    def failed(self, alone: bool = False) -> dict:
+        """The smallest counterexample so far, as a verdict."""
+        smallest = self.smallest()
         return {
             "state": "fail",
-            "given": given,
-            "expected": expected,
-            "got": got,
-            "pointer": pointer,
+            "given": smallest.given,
+            "expected": smallest.expected,
+            "got": smallest.got,
+            "pointer": TWICE if alone else smallest.pointer,
             "failures": len(self.failures),
             "inputs": self.inputs,
             "all": len(self.failures) < ENOUGH,

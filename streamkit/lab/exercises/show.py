@@ -23,7 +23,10 @@ def shown(value: Any, limit: int = 300) -> str:
 
 def clean(text: Any, limit: int = 300) -> str:
     """Text for a screen: control and direction characters as escapes, the middle left out where it is long."""
-    text = str(text)
+    try:
+        text = str(text)
+    except BaseException as error:  # a learner's __str__
+        text = f"<{type(text).__name__} whose text raises {type(error).__name__}>"
     if len(text) > limit:
         text = f"{text[: limit * 2 // 3]} … {len(text) - limit} characters … {text[-limit // 3 :]}"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -18,7 +18,11 @@ from streamkit.lab.exercises.show import CELL, clean, raised
 
 LIMIT = 1.4  # seconds of work, after which the piece is cut
 STUCK = 1.2  # seconds without a turn of the interpreter (one endless call in C): faulthandler ends the process
-MEMORY = 2 << 30  # bytes
+MEMORY = 3 << 30  # bytes
+
+
+class Undefined(Exception):
+    """The cell's text ran and does not define the piece."""
 
 
 def main() -> None:
@@ -46,23 +50,31 @@ def judged(request: dict, watch) -> dict:
     `watch(trial)` is called when everything of ours is loaded and the learner's text is about to run.
     """
     exercise = exercises()[request["name"]]
-    module = types.ModuleType("workbook")  # a real module, so that dataclasses and pickling find their names
-    sys.modules["workbook"] = module
-    for text in [exercise.given, *request["before"]]:
-        exec(compile(text, "<given>", "exec"), module.__dict__)
-    trial = Trial(exercise, module)
+
+    def make():
+        """The piece of a fresh run of the text; Undefined where the text does not define it."""
+        module = sys.modules["workbook"] = types.ModuleType("workbook")  # dataclasses and pickling look for it there
+        for text in [exercise.given, *request["before"]]:
+            exec(compile(text, "<given>", "exec"), vars(module))
+        older = vars(module).get(exercise.defines)
+        exec(compile(request["text"], CELL, "exec", dont_inherit=True), vars(module))
+        if vars(module).get(exercise.defines) is older:
+            raise Undefined
+        return vars(module)[exercise.defines]
+
+    trial = Trial(exercise, make)
     watch(trial)
-    older = vars(module).get(exercise.defines)
     try:
-        exec(compile(request["text"], CELL, "exec", dont_inherit=True), module.__dict__)
+        piece = make()
     except SyntaxError as error:
-        return {"state": "error", "sentence": f"Line {error.lineno} of the cell is not Python yet: {clean(error.msg)}."}
+        sentence = f"Line {error.lineno} of the cell is not Python yet: {clean(error.msg)}."
+        return {"state": "error", "sentence": sentence}
+    except Undefined:
+        return {"state": "error", "sentence": f"The cell does not define `{exercise.defines}`."}
     except BaseException as error:
         return {"state": "error", "sentence": f"Run by itself, the cell does not finish: {raised(error)}."}
-    if vars(module).get(exercise.defines) is older:
-        return {"state": "error", "sentence": f"The cell does not define `{exercise.defines}`."}
     try:
-        return trial.run()
+        return trial.run(piece)
     except BaseException as error:  # ours to mend: say so, rather than blame the learner
         return {"state": "broken", "sentence": clean(f"{type(error).__name__}: {error}")}
 
