@@ -130,6 +130,7 @@ class Turn:
     """A turn that ended: its verdict ("complete", "interrupted", "failed"), the reason, and what to do next.
 
     `next`: "run" (dispatch the ready calls, answer the invalid ones), "end" (calls that must not run), "done" (no calls).
+    `earlier`: from dispatch, what other attempts at this turn claimed and no call of this one stands for (plain data).
     """
 
     verdict: str
@@ -137,6 +138,7 @@ class Turn:
     blocks: list
     calls: list[Call]
     next: str
+    earlier: list[dict] = field(default_factory=list)
 
     @property
     def text(self) -> str:

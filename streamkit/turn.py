@@ -43,6 +43,7 @@ class TurnBuilder:
         self.turn: Turn | None = None
         self.verdict: str | None = None  # as it stands; final at `end`
         self.reason = ""
+        self.touched: Call | None = None  # the call that the last event of a call went to
         self._identity = (conversation, turn, attempt)
         self._accumulator = Accumulator()
         self._blocks = Blocks(self._accumulator.calls)
@@ -72,7 +73,7 @@ class TurnBuilder:
 
     def _add_to_call(self, event, kind) -> list[CallMoved]:
         held, known, named = self._accumulator, len(self.calls), self._accumulator.named
-        call = held.add(event)
+        call = self.touched = held.add(event)
         moved = []
         if len(held.calls) > known:
             moved = self._move(call, event.at, "forming")
@@ -95,11 +96,16 @@ class TurnBuilder:
         held_back = any(call.outcome in ("unfinished", "unparseable") or not call.name for call in mine)
         if held_back:
             for call in mine:
-                if call.outcome == "ready":
+                if call.outcome == "ready" and call.effect == "none":  # what already ran stays
                     moved += self._move(call, at, "ready", "not_run")
         next_step = "end" if held_back or self.verdict != "complete" else "run" if mine else "done"
         self.turn = Turn(self.verdict, self.reason, self.blocks, self.calls, next_step)
         return moved
+
+    def take_effect(self, ordinal: int, at: float, effect: str, detail: dict | None = None) -> CallMoved:
+        """The ledger's word on a call, from the dispatcher: before the turn's end or after it. The outcome stays."""
+        call = self.calls[ordinal]
+        return self._move(call, at, call.outcome, effect, detail)[0]
 
     def _judge(self, call: Call, at: float) -> list[CallMoved]:
         if not call.id:
@@ -112,7 +118,9 @@ class TurnBuilder:
             detail = {"reason": final.reason, "position": final.position}
         else:
             detail = {"reason": self.reason} if isinstance(final, Unfinished) else None
-        return self._move(call, at, final.outcome, detail=detail)
+        if call.effect != "none":  # dispatched at its own completion: the turn's word does not undo that
+            detail = call.detail
+        return self._move(call, at, final.outcome, call.effect, detail)
 
     def _move(self, call: Call, at: float, outcome: str, effect: str = "none", detail=None) -> list[CallMoved]:
         call.outcome, call.effect, call.detail = outcome, effect, detail
