@@ -374,6 +374,23 @@ def test_a_piece_that_passes_is_kept_in_a_workbook_and_nowhere_else(small_course
     assert verbs.use("join-fragments")(["x"]) == "x" and "yours" in capsys.readouterr().out
 
 
+def test_use_hands_out_a_piece_even_where_the_kit_fails(small_course, monkeypatch, capsys):
+    import small_answers
+
+    ran(RIGHT)
+    monkeypatch.setattr(run, "_ask", lambda *_: 1 / 0)
+    assert verbs.use("join-fragments") is small_answers.join
+    assert "The kit itself failed" in capsys.readouterr().out
+
+
+def test_a_kept_piece_builds_on_kept_pieces(small_course, tmp_path, capsys):
+    (tmp_path / RECORD).write_text("{}")
+    Pieces(tmp_path).keep("join-fragments", RIGHT)
+    Pieces(tmp_path).keep("keyed", small_course.exercises()["keyed"].text())
+    assert verbs.use("keyed")().texts() == []
+    assert capsys.readouterr().out == 'use("keyed"): yours\n'
+
+
 def test_a_folder_that_cannot_be_written_keeps_nothing_and_says_nothing(tmp_path):
     (tmp_path / RECORD).write_text("{}")
     (tmp_path / "pieces").write_text("a file in the way")

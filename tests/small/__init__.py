@@ -43,7 +43,6 @@ def write_book(home: Path) -> Path:
             ('join = use("join-fragments")\nprint(join(["a", "b"]))', []),
             (KEYED, exercise),
             ('check("keyed")', []),
-            (PLOT, []),
             ("## Recap\n\nA line.\n\n## Discuss\n\nA line.\n\n## Next\n\nA line.", None),
         ],
         "02_count.ipynb": [
