@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from ..events import Call, TurnFinished
+from ..turn import turn_of
 from .captures import Capture
 from .offsets import Field, fields_of, moment, offsets
 
@@ -41,7 +42,8 @@ COLUMNS = [
 
 def rows_of(capture: Capture, boundary: str = "call") -> Iterator[dict]:
     """A row a client call of one capture. `boundary`: "call" or "turn", what completion means (design: two boundaries)."""
-    events, turn = capture.events(), capture.turn()
+    events = capture.events()
+    turn = turn_of(events, capture.tools or None)
     finished = max((event.at for event in events if isinstance(event, TurnFinished)), default=None)
     required = {tool["name"]: set((tool.get("parameters") or {}).get("required") or ()) for tool in capture.tools}
     for call in turn.calls:
