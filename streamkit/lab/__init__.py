@@ -1,6 +1,6 @@
 """Everything that touches files, sockets, screens or learners. The core never imports it.
 
-For notebooks: `from streamkit.lab import check, hint, reveal, start, use`.
+For notebooks: `from streamkit.lab import Player, check, hint, load, reveal, start, use`.
 """
 
 import importlib
@@ -11,6 +11,8 @@ _FROM = {
     "reveal": "streamkit.lab.exercises.verbs",
     "use": "streamkit.lab.exercises.verbs",
     "start": "streamkit.lab.workbook",
+    "load": "streamkit.lab.captures",
+    "Player": "streamkit.lab.player",
 }
 __all__ = [*_FROM]
 
