@@ -7,9 +7,10 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..preview import visible
 from .problem import Problem
@@ -35,7 +36,8 @@ LOOK = {
 INCH = 72  # pixels an inch is shown at; twice as many are drawn, for fine screens and for paper
 
 
-class Chart(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)  # no tuple: IPython prints those its own way, whatever the bundle says
+class Chart:
     """A matplotlib figure, what it plots as plain data, and the sentence that stands for it where it cannot be seen.
 
     As the last line of a cell it shows itself: an image/png for every reader of notebooks, the same picture as HTML, since
