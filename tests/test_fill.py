@@ -211,13 +211,11 @@ def test_an_answer_that_is_not_there_does_not_stop_a_run_without_nbval(home):
 
 
 def test_solved_copies_are_written_once(home):
-    from small.fixtures import command
-
-    done = command(home, "streamkit", "fill", "--to", "solved")
+    done = small.command(home, "streamkit", "fill", "--to", "solved")
     assert done.returncode == 0 and done.stdout.split() == ["solved/01_join.ipynb", "solved/02_count.ipynb"]
     book = nbformat.read(home / "solved" / "01_join.ipynb", as_version=4)
     assert "return BLANK.join(fragments)" in written(home / "solved" / "01_join.ipynb")["join-fragments"]
     assert any("✓ keyed" in str(cell.get("outputs")) for cell in book.cells)
-    again = command(home, "streamkit", "fill", "01", "--to", "solved")
+    again = small.command(home, "streamkit", "fill", "01", "--to", "solved")
     assert again.returncode == 2 and "nothing is overwritten" in again.stderr and len(again.stderr.splitlines()) == 1
-    assert command(home, "streamkit", "fill", "07").returncode == 2
+    assert small.command(home, "streamkit", "fill", "07").returncode == 2

@@ -1,14 +1,18 @@
 """The one function: a book with its exercise cells filled. Tests, `refresh` and solved copies all go through it."""
 
+from __future__ import annotations
+
 import copy
 import json
 from collections.abc import Mapping
 from pathlib import Path
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from streamkit.lab.exercises.cells import name_of
 from streamkit.lab.problem import Problem
+
+if TYPE_CHECKING:  # every chapter's kernel loads this file, and nbformat takes a second
+    from nbformat import NotebookNode
 
 MARK = "streamkit"  # the key in a notebook's metadata that says it is one of ours: {"chapter": N, "minutes": M}
 

@@ -1,6 +1,8 @@
 """A course of two small chapters, to prove the machinery on before and beside the real one."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -68,3 +70,10 @@ def write_book(home: Path) -> Path:
             book.cells.append(cell)
         nbformat.write(book, folder / name)
     return folder
+
+
+def command(home: Path, *words: str) -> subprocess.CompletedProcess:
+    """Run a module of this Python on the small course, at home in a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=home, env=environment(home), capture_output=True, text=True
+    )

@@ -1,9 +1,7 @@
 """The small course as pytest sees it: in this process, and as a finished book on disk."""
 
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -38,19 +36,12 @@ def small_course(monkeypatch, tmp_path):
     forget()
 
 
-def command(home: Path, *words: str) -> subprocess.CompletedProcess:
-    """Run a module of this Python on the small course, at home in a folder."""
-    return subprocess.run(
-        [sys.executable, "-m", *words], cwd=home, env=small.environment(home), capture_output=True, text=True
-    )
-
-
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A home whose book was refreshed once. Copy it before changing it."""
     home = tmp_path_factory.mktemp("finished")
     small.write_book(home)
-    done = command(home, "streamkit", "refresh")
+    done = small.command(home, "streamkit", "refresh")
     assert done.returncode == 0, done.stdout + done.stderr
     return home
 

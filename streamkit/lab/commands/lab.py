@@ -30,9 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the workbook, say what is new, and open JupyterLab on it until it is stopped."""
+    prepare(args.renew)
     from jupyterlab.labapp import LabApp
 
-    prepare(args.renew)
     paths = [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     print("streamkit: stop with Ctrl-C", flush=True)
