@@ -37,7 +37,7 @@ def write_book(home: Path) -> Path:
     exercise, ignored = ["exercise", "nbval-ignore-output"], ["nbval-ignore-output"]
     chapters = {
         "01_join.ipynb": [
-            ("# 1 · Join\n\nWhat you will be able to do: join. **5 minutes**", None),
+            ("# 1 · Join\n\nWhat you will be able to do: join. **20 minutes**", None),
             (FIRST % 1, ignored),
             ("## Build it", None),
             (JOIN, exercise),
@@ -45,10 +45,10 @@ def write_book(home: Path) -> Path:
             ('join = use("join-fragments")\nprint(join(["a", "b"]))', []),
             (KEYED, exercise),
             ('check("keyed")', []),
-            ("## Recap\n\nA line.\n\n## Discuss\n\nA line.\n\n## Next\n\nA line.", None),
+            ("## Recap\n\nA line.\n\n## Discuss\n\nWhy? How?\n\n## Next\n\nA line.", None),
         ],
         "02_count.ipynb": [
-            ("# 2 · Count\n\nWhat you will be able to do: count. **5 minutes**", None),
+            ("# 2 · Count\n\nWhat you will be able to do: count. **20 minutes**", None),
             (FIRST % 2, ignored),
             ("import json", []),
             ("## Build it", None),
@@ -56,11 +56,11 @@ def write_book(home: Path) -> Path:
             ('check("count")', []),
             ('Keyed = use("keyed")\npiece = Keyed()\npiece.add(0, "x")\nprint(piece.texts(), use("count")("ab"))', []),
             (PLOT, []),
-            ("## Recap\n\nA line.\n\n## Discuss\n\nA line.\n\n## Next\n\nA line.", None),
+            ("## Recap\n\nA line.\n\n## Discuss\n\nWhy? How?\n\n## Next\n\nA line.", None),
         ],
     }
     for number, (name, cells) in enumerate(chapters.items(), 1):
-        book = new_notebook(metadata={"streamkit": {"chapter": number, "minutes": 5}})
+        book = new_notebook(metadata={"streamkit": {"chapter": number, "minutes": 20}})
         for position, (source, tags) in enumerate(cells):
             if tags is None:
                 cell = new_markdown_cell(source)

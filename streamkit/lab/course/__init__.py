@@ -12,7 +12,7 @@ to know of them: the registry finds the one, pytest the other, and tests/test_bo
 
     EXERCISES = [
         Exercise(
-            name="join-fragments",                  # `# exercise: join-fragments`; letters, digits, hyphens; unique in the course
+            name="join-fragments",                  # `# exercise: join-fragments`; small letters, digits, - or _; unique in the course
             title="Join fragments",                 # for the progress table
             defines="join",                         # the name the cell must define: a function or a class
             answer=definition("streamkit.lab.answers", "join"),
@@ -61,7 +61,7 @@ Try one without a notebook:
 
 `notebooks/0N_words_with_underscores.ipynb`, format 4.5, with `{"streamkit": {"chapter": N, "minutes": 40}}` in its metadata: nbval fills only notebooks with that mark.
 
-- First a heading, `# N · Title`, and in the same or the next cell the question it answers, **What you will be able to do** (a list), and **Minutes**, as in “**40 minutes**, the core path”.
+- First a heading, `# N · Title`, and in the same or the next cell the question it answers, **What you will be able to do** (a list), and the minutes of the core path, as in the metadata: “**40 minutes**” (20 to 45).
 - The first code cell, tagged `nbval-ignore-output`, the same in all chapters but for the number:
 
       try:
@@ -70,12 +70,12 @@ Try one without a notebook:
           raise SystemExit("This kernel has no streamkit. Open the course with: python3 kit.py lab") from None
       start(N)
 
-- Sections as `## ` headings: *see it*, *predict*, *break it*, *build it*, *torture it*, *measure it* in the order of the chapter; then `## Recap`, `## Discuss`, `## Next`.
+- Sections as `## ` headings: *see it*, *predict*, *break it*, *build it*, *torture it*, *measure it* in the order of the chapter; then `## Recap`, `## Discuss` (two questions or more), `## Next`.
   What is for going further stands under a heading that ends in “(going further)”; all else is the core path.
 - An exercise cell begins with `# exercise: NAME`, is a stub with `...` where the learner's code goes, and is tagged `exercise` and `nbval-ignore-output`. It must run as it stands.
   The next code cell is `check("NAME")`, alone in its cell. Everything after it takes the piece by `Piece = use("NAME")`, so that an unsolved exercise stops nobody. `use` hands out the
   learner's piece if it passes and the package's if not. A piece of an earlier chapter is had the same way.
-- Each chart has a sentence beside it, and at least one chapter cell stores a PNG. End a plot with `plt.show()`; no trailing `;` anywhere.
+- Each chart has a sentence in a text cell beside it, and at least one cell of the chapter stores a PNG. End a plot with `plt.show()`; no trailing `;` anywhere.
 - Outputs are compared strictly, text for text, on every system: print no times, paths, addresses (`<object at 0x…>`), set orders, versions, or texts of the standard library's exceptions.
   A cell whose text depends on the machine is tagged `nbval-ignore-output` (its stored output stays as it is until its code changes: `streamkit refresh --measure` runs it anew).
   The sanitise file, `streamkit/lab/nbval_sanitize.cfg`, is for the line of `use` and nothing else.
