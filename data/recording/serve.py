@@ -33,8 +33,12 @@ def weights(cache: Path = CACHE) -> Path:
             return part.rename(cache / PurePosixPath(name).name)
 
 
-def start(port: int, threads: int = 2):
-    """A running server; it stops when the returned object goes."""
+def start(port: int, threads: int = 1):
+    """A running server; it stops when the returned object goes.
+
+    One thread leaves the second of two cores to the recorder and to the rest of the machine: two threads wait for each other,
+    and a token is late as soon as anything else runs.
+    """
     import xllamacpp
 
     params = xllamacpp.CommonParams()

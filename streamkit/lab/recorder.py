@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from streamkit.lab.captures import CaptureWriter
+from streamkit.lab.capture_lines import CaptureWriter
 from streamkit.lab.problem import Problem
 from streamkit.lab.redact import KEPT_REQUEST_HEADERS, KEPT_RESPONSE_HEADERS, Secrets, kept
 
@@ -29,9 +29,9 @@ def endpoint(url: str, api: str) -> str:
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
-        raise Problem(f"not an address: {ascii(url)} ({error})") from None
+        raise Problem(f"not an address: {url!a} ({error})") from None
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise Problem(f"expected an address such as https://host/v1, got {ascii(url)}")
+        raise Problem(f"expected an address such as https://host/v1, got {url!a}")
     path = parsed.path.rstrip("/")
     if path.endswith(PATHS[api]):
         return url
