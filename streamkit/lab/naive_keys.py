@@ -120,8 +120,7 @@ KEY_CLIENTS = (
     KeyedByPosition,
     KeyedById,
     AppendsToTheLastCall,
-    KeyedByIndexAlone,
-)
+)  # KeyedByIndexAlone is the chapter's second step
 
 
 def held(kind, events: Iterable) -> list[tuple[str, Any]] | None:
