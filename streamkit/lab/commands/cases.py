@@ -3,6 +3,7 @@
 import json
 import sys
 
+from ..case_effects import judge_effects
 from ..cases import cut_case, judge, observed, read_cases, turn_of_case
 from ..problem import Problem
 
@@ -35,6 +36,8 @@ def check(cases, args) -> int:
         if "expected" not in case:
             raise Problem(f"{case.get('name')}: no `expected` to check against; use --emit to print what is made of it")
         found = judge(case, args.cut, args.bytewise)
+        if found is None:
+            found = judge_effects(case, cut_case(case, args.cut, args.bytewise))
         total, passed = total + 1, passed + (found is None)
         if found is not None:
             print(f"{case['name']}: {found}")

@@ -1,0 +1,130 @@
+"""The assistant's part of a history: text, calls, and what only a replay needs, in the order of the blocks.
+
+`parts` are text, Calls, and payloads that go back as they came.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+from .events import Call, Turn
+from .results import call_id, clean
+from .strict import NotStrict, strict
+
+
+def parts_of(turn: Turn, api: str, calls: dict[int, Call], replay: bool) -> list:
+    """The parts that a history has. `calls`: those to be told, by ordinal. `replay`: also signed thinking, and what ran on
+    the provider's side, where its result is there."""
+    parts: list = []
+    answered = {p["tool_use_id"] for block in turn.blocks for p in block.extras if _is_server_result(p)}
+    for block in turn.blocks:
+        if block.kind == "text":
+            text = clean(block.text)
+            if text.strip():
+                parts.append(text)
+        elif block.kind == "call" and block.call.ordinal in calls:
+            parts.append(calls[block.call.ordinal])
+        elif replay and api == "anthropic-messages":
+            parts += _of_anthropic(block, answered)
+        elif replay and api == "openai-responses":
+            parts += [p for p in block.extras if isinstance(p, dict) and p.get("type") == "reasoning"]
+    while parts and api == "openai-responses" and isinstance(parts[-1], dict):
+        parts.pop()  # reasoning that nothing follows is refused
+    return parts
+
+
+def with_line(parts: list, line: str) -> list:
+    """The parts with a note: at the end of the last text, else in front of the first call."""
+    texts = [place for place, part in enumerate(parts) if isinstance(part, str)]
+    if texts:
+        return [f"{p}\n\n{line}" if place == texts[-1] else p for place, p in enumerate(parts)]
+    place = next((place for place, part in enumerate(parts) if isinstance(part, Call)), len(parts))
+    return [*parts[:place], line, *parts[place:]]
+
+
+def said(parts: list, api: str) -> list[dict]:
+    """The assistant's messages (Responses: items) for these parts; nothing for none."""
+    if api == "openai-responses":
+        return [_item(part, place) for place, part in enumerate(parts)]
+    if not parts:
+        return []
+    if api == "anthropic-messages":
+        return [{"role": "assistant", "content": [_block(part) for part in parts]}]
+    message: dict = {"role": "assistant", "content": "".join(part for part in parts if isinstance(part, str)) or None}
+    if calls := [_tool_call(part) for part in parts if isinstance(part, Call)]:
+        message["tool_calls"] = calls
+    return [message]
+
+
+def from_user(text: str, api: str, before: Iterable[dict] = ()) -> list[dict]:
+    """A text as the user's message, after the messages `before`; Anthropic wants it in one message with the results."""
+    before = list(before)
+    if api == "openai-responses":
+        return [*before, {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]
+    if api == "openai-chat":
+        return [*before, {"role": "user", "content": text}]
+    results = before[0]["content"] if before else []
+    return [{"role": "user", "content": [*results, {"type": "text", "text": text}]}]
+
+
+def arguments_of(call: Call) -> dict:
+    """The arguments that a told call had: those that ran, else those that were parsed."""
+    return (call.detail or {}).get("arguments", call.arguments)
+
+
+def arguments_text(call: Call) -> str:
+    """The same as text: as the model wrote it, since a provider's cache goes by that; else written anew."""
+    arguments = arguments_of(call)
+    try:
+        if strict(call.text) == arguments:
+            return call.text
+    except NotStrict:
+        pass
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _tool_call(call: Call) -> dict:
+    function = {"name": call.name, "arguments": arguments_text(call)}
+    return {"id": call_id(call, "openai-chat"), "type": "function", "function": function}
+
+
+def _item(part, place: int) -> dict:
+    if isinstance(part, dict):
+        return part
+    if isinstance(part, Call):
+        identity = {"call_id": call_id(part, "openai-responses"), "name": part.name}
+        return {"type": "function_call", **identity, "arguments": arguments_text(part), "status": "completed"}
+    minted = hashlib.sha256(f"{place} {part}".encode()).hexdigest()[:24]
+    content = [{"type": "output_text", "text": part, "annotations": []}]
+    return {"type": "message", "id": f"msg_{minted}", "role": "assistant", "status": "completed", "content": content}
+
+
+def _block(part) -> dict:
+    if isinstance(part, dict):
+        return part
+    if isinstance(part, Call):
+        identity = {"id": call_id(part, "anthropic-messages"), "name": part.name}
+        return {"type": "tool_use", **identity, "input": arguments_of(part)}
+    return {"type": "text", "text": part}
+
+
+def _of_anthropic(block, answered: set) -> list[dict]:
+    """Thinking with its signature, and calls that the provider ran, with their results: unchanged, or not at all."""
+    if block.kind == "thinking":
+        signature = "".join(p["signature"] for p in block.extras if isinstance(p, dict) and "signature" in p)
+        return [{"type": "thinking", "thinking": block.text, "signature": signature}] if signature else []
+    if block.kind == "call":
+        call = block.call
+        if call.kind != "server" or call.id not in answered or not isinstance(call.arguments, dict):
+            return []
+        return [{"type": "server_tool_use", "id": call.id, "name": call.name, "input": call.arguments}]
+    return [
+        p
+        for p in block.extras
+        if _is_server_result(p) or (isinstance(p, dict) and p.get("type") == "redacted_thinking")
+    ]
+
+
+def _is_server_result(payload) -> bool:
+    kind = payload.get("type", "") if isinstance(payload, dict) else ""
+    return kind.endswith("_tool_result") and kind != "mcp_tool_result" and "tool_use_id" in payload
