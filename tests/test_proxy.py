@@ -139,6 +139,7 @@ def test_the_request_and_the_body_go_through_whole():
     assert upstream.seen["body"] == b'{"stream": true}'
     names = {name.lower() for name in upstream.seen["headers"]}
     assert "authorization" in names and "te" not in names
+    assert upstream.seen["headers"]["Host"] == upstream.url.removeprefix("http://")
 
 
 def test_an_upstream_that_breaks_off_is_no_clean_end():

@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0)) or None
-        sent = {name: value for name, value in self.headers.items() if name.lower() not in HOP}
+        sent = {name: value for name, value in self.headers.items() if name.lower() not in HOP | {"host"}}
         with contextlib.closing(http.client.HTTPConnection(*self.upstream, timeout=60)) as upstream:
             try:
                 upstream.request(self.command, self.path, body, sent)
