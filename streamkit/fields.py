@@ -123,28 +123,29 @@ class Fields:
         self._at += len(mark)
         return mark
 
-    def _run(self) -> str:
-        """The whole characters from here on, as they stand. Then comes the quote, the end, or an escape that began."""
-        begin = self._at
-        end = self._at = CHARACTERS.match(self._text, begin).end()
-        if end < len(self._text) and self._text[end] != '"' and not ESCAPE_BEGUN.fullmatch(self._text, end):
-            raise NotStrict("bad escape" if self._text[end] == "\\" else "unescaped character", end)
-        return self._text[begin:end]
-
-    def _string(self, key: str | None = None):
-        """A string up to its quote; as the value of `key` it is given out while it comes."""
+    def _string(self, key: str | None = None, raw: bool = False):
+        """A string up to its quote. As the value of `key` it is given out while it comes; `raw`: as it stands."""
         pieces = []
         while True:
-            piece = self._run()
+            begin = self._at
+            self._at = CHARACTERS.match(self._text, begin).end()
+            piece = self._text[begin : self._at]
             if piece:
-                piece = json.loads(f'"{piece}"') if "\\" in piece else piece
+                piece = json.loads(f'"{piece}"') if "\\" in piece and not raw else piece
                 pieces.append(piece)
                 if key is not None:
                     self._emit("text", key, piece)
-            if self._text.startswith('"', self._at):
-                self._at += 1
+            if self._quote():
                 return "".join(pieces)
             yield
+
+    def _quote(self) -> bool:
+        """Whether the whole characters end at the quote. If not, only an escape that began may stand here, or nothing."""
+        mark = self._text[self._at : self._at + 1]
+        if mark and mark != '"' and not ESCAPE_BEGUN.fullmatch(self._text, self._at):
+            raise NotStrict("bad escape" if mark == "\\" else "unescaped character", self._at)
+        self._at += mark == '"'
+        return mark == '"'
 
     def _literal(self, word: str, value: bool | None):
         for letter in word[1:]:
@@ -169,26 +170,21 @@ class Fields:
         return pieces
 
     def _container(self, bracket: str):
-        pieces, depth, quoted = [bracket], 1, False
+        pieces, depth = [bracket], 1
         while depth:
             begin = self._at
-            if quoted:
-                self._run()
-            else:
-                self._at = CALM.match(self._text, begin).end()
+            self._at = CALM.match(self._text, begin).end()
             mark = self._text[self._at : self._at + 1]
-            if mark in ("", "\\"):
-                pieces.append(self._text[begin : self._at])
-                yield
-                continue
-            self._at += 1
+            self._at += len(mark)
             pieces.append(self._text[begin : self._at])
-            if mark == '"':
-                quoted = not quoted
+            if not mark:
+                yield
+            elif mark == '"':
+                pieces += [(yield from self._string(raw=True)), '"']
             else:
                 depth += 1 if mark in "[{" else -1
-            if depth >= DEPTH:  # the object itself is one level
-                raise NotStrict("nested too deep", self._at - 1)
+                if depth >= DEPTH:  # the object itself is one level
+                    raise NotStrict("nested too deep", self._at - 1)
         return pieces
 
     def _parse(self, key: str, text: str, begin: int) -> None:
