@@ -374,6 +374,21 @@ def test_a_piece_that_passes_is_kept_in_a_workbook_and_nowhere_else(small_course
     assert verbs.use("join-fragments")(["x"]) == "x" and "yours" in capsys.readouterr().out
 
 
+def test_a_piece_that_raises_in_a_later_cell_shows_its_lines(small_course):
+    import traceback
+
+    ran(
+        RIGHT.replace(
+            "    return",
+            "    if fragments is None:\n        raise ValueError(len(fragments or []))  # mine\n    return",
+        )
+    )
+    with pytest.raises(ValueError) as error:
+        verbs.use("join-fragments")(None)
+    assert 'File "<your join-fragments>", line 4' in (said := "".join(traceback.format_exception(error.value)))
+    assert "# mine" in said
+
+
 def test_use_hands_out_a_piece_even_where_the_kit_fails(small_course, monkeypatch, capsys):
     import small_answers
 

@@ -10,7 +10,7 @@ import pytest
 import small
 
 from streamkit.__main__ import main
-from streamkit.lab import workbook
+from streamkit.lab import start, workbook
 from streamkit.lab.commands import lab
 from streamkit.lab.exercises.cells import SESSION
 from streamkit.lab.exercises.pieces import JUDGED, RECORD
@@ -126,11 +126,11 @@ def test_a_damaged_record_is_made_anew(places):
 def opened(small_course, monkeypatch):
     """start(), as the first cell of a notebook in a folder; what it displayed."""
 
-    def open_in(folder, number=1):
+    def open_in(folder, number=1, **options):
         shown = []
         monkeypatch.setattr("streamkit.lab.exercises.verbs.HERE", folder)
         monkeypatch.setattr("IPython.display.display", lambda *objects: shown.extend(o.data for o in objects))
-        workbook.start(number)
+        start.start(number, **options)
         return shown
 
     return open_in
@@ -146,6 +146,25 @@ def test_opened_in_the_book_it_makes_the_workbook_and_links_to_it(places, opened
 def test_opened_in_the_workbook_it_says_that_it_is_ready(places, opened, capsys):
     workbook.make(*places)
     assert opened(places[1]) == [] and capsys.readouterr().out.startswith("streamkit is ready.")
+
+
+def test_opened_in_an_older_workbook_it_says_so_and_takes_the_newer_one_on_request(places, opened, capsys):
+    workbook.make(*places)
+    path = places[1] / "01_join.ipynb"
+    assert opened(places[1]) == [] and "newer" not in capsys.readouterr().out
+    edit(places[0], "01_join.ipynb", "to do: join", "to do: join well")
+    old = path.read_bytes()
+    opened(places[1], 2)
+    assert "newer" not in capsys.readouterr().out
+    opened(places[1])
+    assert "To take the newer one: start(1, renew=True)" in capsys.readouterr().out and path.read_bytes() == old
+    opened(places[1], renew=True)
+    assert "yours lies in older/01_join.ipynb" in capsys.readouterr().out
+    assert "join well" in path.read_text("utf-8") and (places[1] / "older" / "01_join.ipynb").read_bytes() == old
+    edit(places[0], "01_join.ipynb", "join well", "join")
+    path.write_text("no notebook")
+    opened(places[1], renew=True)
+    assert "was not taken" in capsys.readouterr().out and path.read_text() == "no notebook"
 
 
 def test_run_by_a_test_it_makes_nothing(places, opened, capsys, monkeypatch):

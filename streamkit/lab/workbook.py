@@ -4,14 +4,12 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from streamkit.lab.exercises.cells import SESSION
-from streamkit.lab.exercises.pieces import RECORD, judged
-from streamkit.lab.fill import chapter, chapters_in, fill, written
+from streamkit.lab.exercises.pieces import RECORD
+from streamkit.lab.fill import chapters_in, fill, written
 from streamkit.lab.paths import BOOK, WORKBOOK
 from streamkit.lab.problem import Problem
 
@@ -80,34 +78,10 @@ def cleared(path: Path) -> str:
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
 
 
-def start(number: int) -> None:
-    """The first cell of every chapter: follow the exercise cells, and see to it that the learner works in a workbook."""
-    from streamkit.lab.exercises import verbs
-
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    SESSION.listen(shell)
-    here = verbs.HERE
-    if judged() or not _is_book(here):
-        print("streamkit is ready. check, hint, reveal and use take the name of an exercise.")
-        return
-    try:
-        make(here, here.parent / WORKBOOK.name)
-    except Problem as error:
-        print(f"You are in the book itself. Checks work here and nothing is kept, since {error}.")
-        return
-    from IPython.display import Markdown, display
-
-    name = next((path.name for path in chapters_in(here) if chapter(path) == number), "")
-    display(
-        Markdown(
-            "This is the book itself, where nothing is kept. Your own copy is "
-            f"[{WORKBOOK.name}/{name}](../{WORKBOOK.name}/{name}): **open it and work there.**"
-        )
-    )
-
-
-def _is_book(folder: Path) -> bool:
-    return folder.name == BOOK.name and not (folder / RECORD).exists()
+def older(name: str, book: Path = BOOK, workbook: Path = WORKBOOK) -> bool:
+    """Was this chapter of the workbook made from an older book?"""
+    made_from = _record(workbook).get(name)
+    return made_from is not None and (book / name).is_file() and made_from != _edition(book / name)
 
 
 def _beside(book: Path) -> list[Path]:

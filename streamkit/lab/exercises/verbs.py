@@ -1,9 +1,11 @@
 """What a learner types: check, hint, reveal, use. None of them raises over anything a learner wrote."""
 
-import contextlib
+import linecache
 import os
+import sys
 import types
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +113,13 @@ def _text(name: str) -> str | None:
 
 
 def _mine(exercise: Exercise, text: str) -> Any:
-    """The learner's piece as an object of this kernel, deaf to its own prints."""
-    module = types.ModuleType("workbook")
+    """The learner's piece as an object of this kernel, deaf to its own prints; its lines are known to tracebacks."""
+    name, file, text = f"workbook_{exercise.name}", f"<your {exercise.name}>", plain(text)
+    module = sys.modules[name] = types.ModuleType(name)  # dataclasses and pickling look for it there
     module.print = lambda *args, **kwargs: None
-    with (
-        open(os.devnull, "w", encoding="utf-8") as nowhere,
-        contextlib.redirect_stdout(nowhere),
-        contextlib.redirect_stderr(nowhere),
-    ):
-        for part in (exercise.given, *before(exercise, _text), plain(text)):
-            exec(compile(part, "<your cell>", "exec"), module.__dict__)
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        for part in (exercise.given, *before(exercise, _text)):
+            exec(compile(plain(part), "<given>", "exec"), vars(module))
+        exec(compile(text, file, "exec", dont_inherit=True), vars(module))
     return getattr(module, exercise.defines)
