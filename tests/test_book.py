@@ -82,6 +82,13 @@ def test_an_exercise_builds_on_earlier_ones_only():
 # The chapters.
 
 
+def test_each_chapter_has_a_number_and_exercises_of_its_own():
+    numbers = [chapter(path) for path in CHAPTERS]
+    assert len(set(numbers)) == len(numbers)
+    assert all(path.name.startswith(f"{number:02}_") for path, number in zip(CHAPTERS, numbers, strict=True))
+    assert all(registry.chapters().get(number) for number in numbers), "each needs streamkit/lab/course/chapterN.py"
+
+
 def read(path):
     return nbformat.read(path, as_version=4)
 

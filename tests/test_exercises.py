@@ -323,7 +323,7 @@ def test_hints_escalate_and_begin_again(small_course, capsys):
         verbs.hint("join-fragments")
     said = capsys.readouterr().out.splitlines()
     assert said[0] == said[4] == "Hint 1 of 2: One operation is enough."
-    assert said[2] == 'Hint 2 of 2: It is "".join.'
+    assert said[2] == 'Hint 2 of 2: The answer is "".join(fragments).'
     assert 'reveal("join-fragments")' in said[3]
 
 

@@ -55,6 +55,7 @@ def write_book(home: Path) -> Path:
             (COUNT, exercise),
             ('check("count")', []),
             ('Keyed = use("keyed")\npiece = Keyed()\npiece.add(0, "x")\nprint(piece.texts(), use("count")("ab"))', []),
+            ("A line that goes up.", None),
             (PLOT, []),
             ("## Recap\n\nA line.\n\n## Discuss\n\nWhy? How?\n\n## Next\n\nA line.", None),
         ],

@@ -23,18 +23,16 @@ HOME = Path(importlib.util.find_spec("streamkit").origin).parents[1]
 _decided: dict[tuple, dict] = {}
 
 
-def verdict(exercise: Exercise, text: str, before: tuple[str, ...] = ()) -> dict:
+def verdict(exercise: Exercise, text: str, before: tuple[str, ...] = (), again: bool = True) -> dict:
     """What a process of its own makes of a cell's text.
 
     `before` holds the texts of the pieces it builds on. The answer is plain data with a "state": pass, fail (a counterexample), error (the text
-    does not run by itself), cut (not finished in time), gone (the process ended), broken (the check itself failed).
+    does not run by itself), cut (not finished in time), gone (the process ended), broken (the check itself failed). A decision is remembered;
+    what a busy machine may decide otherwise the next time is decided `again`.
     """
     key = (exercise.name, text, before)
-    if key not in _decided:
-        judged = _judge(exercise, text, before)
-        if judged["state"] not in ("pass", "fail"):  # a busy machine may decide otherwise the next time
-            return judged
-        _decided[key] = judged
+    if key not in _decided or (again and _decided[key]["state"] not in ("pass", "fail")):
+        _decided[key] = _judge(exercise, text, before)
     return _decided[key]
 
 

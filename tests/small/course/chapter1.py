@@ -43,7 +43,7 @@ EXERCISES = [
             "append": "A fragment is appended as it came (section “Build it”).",
             "blanks": "A blank may stand inside a string (section “Build it”).",
         },
-        hints=("One operation is enough.", 'It is "".join.'),
+        hints=("One operation is enough.", 'The answer is "".join(fragments).'),
         wrong=(
             Wrong("strips fragments", "blanks", swap=(("(fragments)\n", "(map(str.strip, fragments))\n"),)),
             Wrong(
@@ -67,7 +67,7 @@ EXERCISES = [
             "append": "A fragment is appended (section “Build it”).",
             "index": "The index decides the buffer (section “Build it”).",
         },
-        hints=("Which value tells two calls apart?", "A dict from the index to a list."),
+        hints=("Which value tells two calls apart?", "Hold a dict from the index to a list."),
         wrong=(
             Wrong("one buffer for all", "index", swap=(("setdefault(index,", "setdefault(0,"),)),
             Wrong(
