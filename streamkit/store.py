@@ -136,10 +136,12 @@ class Store:
         db.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
 
     def _is_fresh(self, db: sqlite3.Connection) -> bool:
+        db.execute("BEGIN")  # all three of one moment: another process may be making the file just now
         application, version, tables = (
             db.execute(question).fetchone()[0]
             for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
         )
+        db.execute("COMMIT")
         if application == 0 and tables == 0:
             return True
         if application != self._application:

@@ -15,13 +15,13 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from streamkit.lab.problem import Problem
 
 POINTS = ("before_claim", "after_claim", "after_effect", "before_settle", "after_settle")  # the usual names
-LAB = Path(__file__).resolve().parent
+LAB = os.path.join(os.path.dirname(__file__), "")
+CORE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 PIECE = "<piece>"
 
 
@@ -114,14 +114,13 @@ def _line_counter(last: int, stop: Callable[[str], None]) -> Callable:
 
     def trace(frame: Any, event: str, _: Any) -> Callable | None:
         nonlocal count
-        path = Path(frame.f_code.co_filename)
+        path = frame.f_code.co_filename
         if event == "call":
-            core = LAB.parent in path.parents and LAB not in path.parents
-            return trace if core or frame.f_code.co_filename == PIECE else None
+            return trace if path == PIECE or (path.startswith(CORE) and not path.startswith(LAB)) else None
         if event == "line":
             count += 1
             if count == last:
-                stop(f"{path.name}:{frame.f_lineno}")
+                stop(f"{os.path.basename(path)}:{frame.f_lineno}")
         return trace
 
     return trace

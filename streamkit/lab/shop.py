@@ -59,9 +59,9 @@ class Shop:
             self._server = _Server(("127.0.0.1", port), type("ShopHandler", (Handler,), {"shop": self}))
         except StoreError as error:
             raise Problem(str(error)) from None
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             self._store.close()
-            raise Problem(f"expected a free port on 127.0.0.1, got {port}: {error.strerror}; name another") from None
+            raise Problem(f"expected a free port on 127.0.0.1, got {port} ({error}); name another") from None
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.stopping = threading.Event()
