@@ -93,8 +93,9 @@ class Store:
                 raise
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
+        """Let go of the file, once the transaction of another thread has ended."""
+        with self._turn:
+            self._db.close()
 
     def _open(self) -> sqlite3.Connection:
         for left in reversed(range(OPENINGS)):
