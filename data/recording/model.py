@@ -78,10 +78,10 @@ def capture(path: Path, server: Server, api: str, body: dict, header: dict, *, t
     return read_capture(path)
 
 
-PAUSE = 0.5  # seconds between two reads once the answer has begun; a token takes about 0.03
+PAUSE = 2.0  # seconds between two reads once the answer has begun; a token takes 0.01 to 0.03, and some thirty come before a call is announced
 
 
-def quietly(make, tries: int = 3):
+def quietly(make, tries: int = 2):
     """Call `make` (one recording) again where something else on the machine held it up for PAUSE; the last one counts anyway."""
     for left in range(tries, 0, -1):
         captured = make()

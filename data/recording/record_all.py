@@ -80,6 +80,7 @@ def second_part(scenario: Scenario, api: str, server: Server, path: Path, first,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], help="scenarios or capture names")
+    parser.add_argument("--missing", action="store_true", help="only what is not there yet")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--tries", type=int, default=20)
     args = parser.parse_args()
@@ -89,7 +90,9 @@ def main() -> None:
     try:
         for scenario in SCENARIOS:
             for api in scenario.apis:
-                if not args.only or {scenario.name, f"{SHORT[api]}-{scenario.name}"} & set(args.only):
+                name = f"{SHORT[api]}-{scenario.name}"
+                there = any((args.out / f"{name}{part}.jsonl").exists() for part in ("", "-2"))
+                if (not args.only or {scenario.name, name} & set(args.only)) and not (args.missing and there):
                     print(record_scenario(scenario, api, server, args.out, args.tries), flush=True)
     finally:
         server.kill()

@@ -63,6 +63,11 @@ def args(seen: Seen, place: int = 0) -> dict:
         return {}
 
 
+def strictly(seen: Seen) -> bool:
+    """The first call's arguments hold no half surrogate pair, which the standard library's parser lets through."""
+    return not any("\ud800" <= char <= "\udfff" for char in json.dumps(args(seen), ensure_ascii=False))
+
+
 def names(seen: Seen) -> list[str]:
     return [name for name, _ in seen.calls]
 
@@ -226,12 +231,15 @@ SCENARIOS = [
              lambda s: fine(s, 1) and args(s).get("amount") == 0, single=True),
     Scenario("escapes", "escapes in the arguments, split over fragments: \\n, \\t, \\\", \\u and a surrogate pair",
              [*ESCAPED, user('Write down: Jürgen wants the "Star" lamp, two lines, 25 €.')], ["write_note"],
-             lambda s: fine(s, 1) and all(mark in s.calls[0][1] for mark in ("\\n", '\\"', "\\u00", "\\ud83d\\ud")), single=True),
+             lambda s: fine(s, 1) and strictly(s) and all(mark in s.calls[0][1] for mark in ("\\n", '\\"', "\\u00", "\\ud83d\\ud")), single=True),
+    Scenario("half-a-pair", "the model wrote half a surrogate pair: arguments that lenient parsers let through and strict ones refuse",
+             [*ESCAPED, user('Write down: Jürgen wants the "Star" lamp, two lines, 25 €.')], ["write_note"],
+             lambda s: fine(s, 1) and not strictly(s), single=True, temperature=0.6),
     Scenario("world-text", "letters beyond ASCII and emoji in the arguments",
              [*WORLD, user("Note for Jürgen: lamp for Osaka, 25 €.")], ["write_note"],
              lambda s: fine(s, 1) and any(ord(c) > 0xFFFF for c in s.calls[0][1]) and any(0x80 < ord(c) < 0x800 for c in s.calls[0][1]), single=True),
     Scenario("long-note", "long arguments, more than 2,000 characters; the schema's maxLength stops a model that would not stop by itself", LONG, ["write_note"],
-             lambda s: fine(s, 1) and len(s.calls[0][1]) > 2000, limit=800, single=True, temperature=0.8, schemas={"write_note": bounded("write_note", "text", 2000)}),
+             lambda s: fine(s, 1) and len(s.calls[0][1]) > 2000, limit=800, single=True, choice="required", temperature=0.5, schemas={"write_note": bounded("write_note", "text", 2000)}),
     Scenario("nested-transfer", "objects and a list of objects in the arguments",
              [*MOVES, user("Move 12 of L-31 and 4 of S-8 from Station to Harbour, shelf C7.")], ["transfer_stock"],
              lambda s: fine(s, 1) and isinstance(args(s).get("items"), list), single=True),

@@ -1,6 +1,5 @@
 """Recording: one streamed response of a real endpoint, as it arrived."""
 
-import json
 import os
 import platform
 import time
@@ -13,6 +12,7 @@ from typing import Any
 import httpx
 
 from streamkit.lab.capture_lines import CaptureWriter
+from streamkit.lab.no_stream import refuse
 from streamkit.lab.problem import Problem
 from streamkit.lab.redact import KEPT_REQUEST_HEADERS, KEPT_RESPONSE_HEADERS, Secrets, kept
 
@@ -127,7 +127,7 @@ def record(
             httpx.Client(timeout=timeout, transport=transport, trust_env=transport is None) as client,
             client.stream("POST", target, json=body, headers=sent, extensions={"trace": clock.trace}) as response,
         ):
-            _refuse(response, secrets, target)
+            refuse(response, secrets, target)
             writer = CaptureWriter(
                 path,
                 secrets.value(header or {})
@@ -195,48 +195,3 @@ def _copy(response: httpx.Response, clock: _Clock, writer: CaptureWriter, secret
     for when, data in secrets.rest():
         writer.read(when, data)
     return ending
-
-
-def _refuse(response: httpx.Response, secrets: Secrets, target: str) -> None:
-    """Raise Problem where the answer is not an event stream that can be recorded."""
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    where = secrets.url(target)
-    if response.is_redirect:
-        to = secrets.url(str(response.headers.get("location", "")))
-        raise Problem(f"{where} redirects to {ascii(to)[1:-1]}; give the final address (the key is not sent on)")
-    if response.status_code != 200:
-        raise Problem(
-            f"{where} answered {response.status_code} {response.reason_phrase}{_said(response, kind, secrets)}{_hint(response)}"
-        )
-    if kind not in ("text/event-stream", ""):
-        raise Problem(
-            f"{where} answered {ascii(kind)[1:-1]}, expected text/event-stream{_said(response, kind, secrets)}; is it the address of a streaming API?"
-        )
-
-
-def _hint(response: httpx.Response) -> str:
-    hints = {
-        401: "; is the key in the environment variable right?",
-        403: "; may this key use this model?",
-        404: "; is the address right?",
-    }
-    return hints.get(response.status_code, "")
-
-
-def _said(response: httpx.Response, kind: str, secrets: Secrets) -> str:
-    """The server's own word for the error, on one line, short, in plain ASCII; nothing of an HTML page."""
-    try:
-        text = b"".join(response.iter_bytes()).decode("utf-8", "replace")
-    except httpx.HTTPError:
-        return ""
-    if "json" in kind:
-        try:
-            value = json.loads(text)
-            error = value.get("error", value) if isinstance(value, dict) else value
-            text = str(error.get("message", error) if isinstance(error, dict) else error)
-        except ValueError:
-            pass
-    elif "html" in kind or text.lstrip().startswith("<"):
-        return " (an HTML page)"
-    text = " ".join(ascii(secrets.text(text))[1:-1].replace("\\n", " ").split())
-    return f": {text[:160]}" if text else ""
