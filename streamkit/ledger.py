@@ -1,22 +1,22 @@
 """Once-only effects across retries and crashes: a call is claimed before its tool runs, and settled after.
 
-Who may run a tool is decided by one thing, whether a row with the call's key is there; no lease, clock or process id decides.
+Who may run a tool is decided by one thing: whether a row with the call's key is there. No lease, clock or process id decides.
 
-| state      | who put it there                                      | `claim` answers          | what the caller does then          |
-|------------|-------------------------------------------------------|--------------------------|------------------------------------|
-| no row     |                                                       | New(key, token): claimed | runs the tool, once, and settles   |
-| no row     | another attempt claimed this tool with other keys,    | Changed(key, held)       | runs nothing and reports both; a   |
-|            | which are proposed no more (failed ones do not count) |                          | person may claim it as `decided`   |
-| `claimed`  | `claim`; the holder runs, or is dead: nobody knows    | Open(key, False)         | waits with `look` for the tool's   |
-|            |                                                       |                          | time-out, then calls `doubt`       |
-| `in_doubt` | the holder: a time-out, a cancel, any exception but   | Open(key, True)          | asks downstream with the same key, |
-|            | NotDone; or `doubt`, after waiting in vain            |                          | then `resolve`; else reports it    |
-| `ran`      | the holder, or `resolve`                              | Settled(key, …, result)  | gives that result: a duplicate     |
-| `failed`   | the holder: its tool raised NotDone; or `resolve`     | Settled(key, …, error)   | gives that error                   |
+| state    | who brought it there                                | `claim` answers   | what the caller does then             |
+|----------|-----------------------------------------------------|-------------------|---------------------------------------|
+| no row   | nobody                                              | New: now claimed  | runs the tool, once, and settles      |
+| no row   | nobody; but another attempt claimed this tool under | Changed           | runs nothing, reports both; a person  |
+|          | keys that are proposed no more (failed: not counted) |                  | may have it claimed as `decided`      |
+| claimed  | `claim`; its holder runs, or is dead: nobody knows  | Open              | waits the tool's time-out with `look`, |
+|          |                                                     |                   | then calls `doubt`                    |
+| in_doubt | its holder: a time-out, a cancel, any exception but | Open, in doubt    | asks downstream with the same key and |
+|          | NotDone; or `doubt`, by one who waited in vain      |                   | calls `resolve`; else reports it      |
+| ran      | its holder, or `resolve`                            | Settled: result   | gives that result: a duplicate        |
+| failed   | its holder: the tool raised NotDone; or `resolve`   | Settled: error    | gives that error                      |
 
-claimed → ran, failed, in_doubt; in_doubt → ran, failed (the holder's late word, or `resolve`). Nothing leaves ran or failed and
-no row goes: a key is New once. When the file fails, a StoreError: before the run, so that nothing runs; after it, and
-then the claim stands, which is a doubt.
+claimed → ran, failed, in_doubt; in_doubt → ran, failed (the holder's late word, or `resolve`). Nothing leaves ran or failed, and
+no row goes: a key is New once. Where the file fails, StoreError: before the run, and nothing may run; or after it,
+and then the claim stands, which is a doubt.
 """
 
 import json
@@ -27,9 +27,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from .claims import ENDS, UNSETTLED, Answer, Attempt, Changed, Entry, New, NotHeld, Open, Settled, end_of
-from .key import idempotency_key
+from .claims import ENDS, UNSETTLED, Answer, Attempt, Changed, Entry, New, NotDone, NotHeld, Open, Settled, end_of
+from .key import Unkeyable, idempotency_key
 from .store import Store, StoreError
+
+__all__ = ["Attempt", "Changed", "Entry", "Ledger", "New", "Open", "Settled"]
+__all__ += ["NotDone", "NotHeld", "StoreError", "Unkeyable"]
 
 APPLICATION, VERSION = 0x736B6C67, 1  # "sklg"
 TABLES = (

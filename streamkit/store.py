@@ -93,9 +93,10 @@ class Store:
                 raise
 
     def close(self) -> None:
-        """Let go of the file, once the transaction of another thread has ended."""
-        with self._turn:
-            self._db.close()
+        """Let go of the file, once the transaction of another thread has ended. What a parent opened, it closes itself."""
+        if self._process == os.getpid():
+            with self._turn:
+                self._db.close()
 
     def _open(self) -> sqlite3.Connection:
         for left in reversed(range(OPENINGS)):

@@ -1,6 +1,7 @@
 """One rule: a key is New once, whoever asks, whatever dies, and every end is told to all who ask later."""
 
 import asyncio
+import importlib.util
 import json
 import os
 import random
@@ -16,7 +17,7 @@ from streamkit.claims import Attempt, Changed, New, NotDone, NotHeld, Open, Sett
 from streamkit.finalise import Unparseable, finalise
 from streamkit.key import Unkeyable, idempotency_key
 from streamkit.lab.child import POINTS, run_child
-from streamkit.lab.paths import CASES
+from streamkit.lab.paths import CASES, ROOT
 from streamkit.lab.shop import Shop, ShopClient
 from streamkit.ledger import Ledger
 
@@ -576,3 +577,24 @@ class Life(RuleBasedStateMachine):
 
 TestLife = Life.TestCase
 TestLife.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+
+
+def load_torture():
+    spec = importlib.util.spec_from_file_location("ledger_torture", ROOT / "benchmarks" / "ledger_torture.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_torture_in_short():
+    bench = load_torture()
+    seen = bench.torture(25, seed=random.randrange(10**6), quiet=True)
+    assert {what: seen[what] for what in bench.VIOLATIONS} == dict.fromkeys(bench.VIOLATIONS, 0)
+    assert seen["workers with an error"] == 0 and seen["workers killed"] > 5 and seen["calls ran, 1 effect"] > 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_torture_finds_what_a_naive_ledger_does():
+    seen = load_torture().torture(25, ledger="naive", quiet=True)
+    assert seen["double effects"] > 0

@@ -176,7 +176,8 @@ def test_an_open_that_stays_locked_is_given_up(path):
     holder.close()
 
 
-def test_many_open_a_new_file_at_once(path):
+@pytest.mark.parametrize("round_", range(5))
+def test_many_open_a_new_file_at_once(path, round_):
     start, turns = threading.Barrier(8), []
 
     def first():
@@ -354,6 +355,26 @@ def test_a_transaction_that_fails_leaves_nothing(path):
     with store.transaction("", "DEFERRED") as db:
         assert db.execute("SELECT text FROM notes").fetchall() == [("whole",)]
     store.close()
+
+
+def test_a_close_waits_for_another_threads_transaction_and_later_ones_are_told(path):
+    till, errors = Till(path), []
+
+    def pay():
+        try:
+            for n in range(10_000):
+                till.pay(n)
+        except StoreError as error:
+            errors.append(str(error))
+
+    payer = threading.Thread(target=pay)
+    payer.start()
+    while len(till.effects) < 5:
+        time.sleep(0.001)
+    till.ledger.close()
+    payer.join()
+    assert len(errors) == 1 and "closed" in errors[0]
+    till.check(path)
 
 
 def test_a_commit_waits_for_the_disk(path):
