@@ -122,6 +122,27 @@ def test_the_moments_of_a_call(player):
     assert call.gap == pytest.approx(0.3)
 
 
+def test_a_completion_event_of_its_own_is_told_from_the_turns_finish():
+    case = next(case for case in ALL_CASES if case["name"].startswith("084-anthropic"))
+    reads = [Read(*read) for read in reads_of(case)]
+    tape = Tape(Capture(Path("case.jsonl"), {"api": case["api"], "tools": case["tools"]}, reads, 9.0, "clean"))
+    (call,) = tape.line.calls
+    assert (call.own, call.completed) == (True, tape.state(len(tape)).calls[0].finished_at)
+    assert call.completed < tape.line.finished
+
+
+def test_each_call_has_moments_of_its_own():
+    frames = [*SMALL[:4], fragment('{"limit": 1, ', 1, name="find", id="c2"), fragment('"query": "a"}', 1), *SMALL[4:]]
+    player = Player(made(frames))
+    assert [(step, what) for step, what, call in player.moments if call == 1] == [
+        (5, "announced"),
+        (6, "first parse"),
+        (10, "completed"),
+    ]
+    assert [call.first_parse for call in player.tape.line.calls] == [0.7, 0.6]
+    assert player.go("announced", 1).event.at == 0.5
+
+
 def test_a_call_that_was_cut_off_is_never_completed():
     player = Player(made(SMALL[:5], ending="disconnect"))
     assert [what for _, what, _ in player.moments] == ["announced", "first parse"]
@@ -174,7 +195,7 @@ def test_events_of_one_read_can_still_be_gone_through_one_by_one():
     player = Player(once)
     for step in range(1, len(player) + 1):
         player.step = step
-        assert player.desk.slider.value == player.step
+        assert player.step == step
     player.step = 0
     player.desk.clock.value = 500
     assert player.step == len(player)
@@ -296,6 +317,13 @@ def test_what_is_drawn_does_not_grow_and_says_what_it_leaves_out():
         assert few < 8_000 and many < 12_000, name
     assert "earlier fragments not drawn" in large.desk.buffers.value
     assert len(large._repr_mimebundle_()["text/html"]) < 60_000
+
+
+def test_one_huge_fragment_is_cut():
+    player = Player(made([text("x" * 100_000), fragment('{"query": "' + "y" * 100_000, name="find", id="c1")]), step=2)
+    assert all(len(pane.value) < 6_000 for pane in (player.desk.wire, player.desk.buffers, player.desk.screen))
+    assert "more bytes not drawn" in player.desk.wire.value
+    assert len(player._repr_mimebundle_()["text/plain"]) < 3_000
 
 
 def test_many_calls_and_blocks_are_counted_not_drawn():
