@@ -68,19 +68,22 @@ def from_user(text: str, api: str, before: Iterable[dict] = ()) -> list[dict]:
 
 
 def arguments_of(call: Call) -> dict:
-    """The arguments that a told call had: those that ran, else those that were parsed."""
-    return (call.detail or {}).get("arguments", call.arguments)
+    """The arguments that a told call had: those that ran, else those that were parsed. Also of a call read back from a store."""
+    arguments = (call.detail or {}).get("arguments", call.arguments)
+    return _parsed(call.text) or {} if arguments is None else arguments
 
 
 def arguments_text(call: Call) -> str:
     """The same as text: as the model wrote it, since a provider's cache goes by that; else written anew."""
     arguments = arguments_of(call)
+    return call.text if _parsed(call.text) == arguments else json.dumps(arguments, ensure_ascii=False)
+
+
+def _parsed(text: str):
     try:
-        if strict(call.text) == arguments:
-            return call.text
+        return strict(text)
     except NotStrict:
-        pass
-    return json.dumps(arguments, ensure_ascii=False)
+        return None
 
 
 def _tool_call(call: Call) -> dict:

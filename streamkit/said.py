@@ -84,6 +84,8 @@ def _chat_call(number: int, where: str, call: Any) -> Said:
 def _item(number: int, where: str, item: dict) -> Said:
     if item["type"] == "function_call":
         return Said(number, where, "call", item.get("call_id"), item.get("name"), item.get("arguments"))
+    if not isinstance(item["type"], str):
+        return Said(number, where, "odd", value=f"an item with a type was expected, {item['type']!r:.60} came")
     if item["type"] == "function_call_output":
         return Said(number, where, "result", item.get("call_id"), None, item.get("output"))
     return Said(number, where, "other")

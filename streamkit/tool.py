@@ -45,7 +45,7 @@ class Tool:
     warm: Warm | None = None
 
     def __post_init__(self):
-        for function in filter(None, (self.run, self.ask)):
+        for function in (self.run, self.ask) if self.ask else (self.run,):
             _takes(self.name, function)
         if not self.timeout > 0:
             raise BadTool(f"tool {self.name}: a time-out in seconds was expected, {self.timeout!r} came")

@@ -111,18 +111,16 @@ class Warming:
         if work is None:
             return
         self.thrown_away += 1
-        if isinstance(work, Future):
-            work.add_done_callback(lambda done: self._discard(warm, done, asyncio.run))
-        else:
-            work.cancel()
-            work.add_done_callback(lambda done: self._discard(warm, done, self._later))
+        if not isinstance(work, Future):
+            work.cancel()  # a thread goes on to its end instead
+        work.add_done_callback(lambda done: self._discard(warm, done))
 
-    @staticmethod
-    def _discard(warm: Warm, done, run) -> None:
-        if warm.discard is not None and not done.cancelled() and done.exception() is None:
-            left = warm.discard(done.result())
-            if asyncio.iscoroutine(left):
-                run(left)
-
-    def _later(self, coroutine) -> None:
-        self._discarding.append(asyncio.ensure_future(coroutine))
+    def _discard(self, warm: Warm, done) -> None:
+        if warm.discard is None or done.cancelled() or done.exception():
+            return
+        left = warm.discard(done.result())
+        if asyncio.iscoroutine(left):
+            try:
+                self._discarding.append(asyncio.get_running_loop().create_task(left))
+            except RuntimeError:  # the thread of a function that ended after the turn
+                asyncio.run(left)
