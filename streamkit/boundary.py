@@ -59,9 +59,9 @@ class Boundary:
         free = [calls[ordinal] for ordinal in self._completions.add(event, moved)]
         given = []
         for call in free if self._early and verdict is None else ():
-            final = finalise(call.text, call.name, self._tools)
             if call.kind != "client":
                 continue
+            final = finalise(call.text, call.name, self._tools)
             if isinstance(final, Ready):
                 given.append((call, final.arguments))
                 self._given.add(call.ordinal)
@@ -75,6 +75,6 @@ class Boundary:
         left = [(call, arguments) for call, arguments in left if call.ordinal not in self._given]
         if cancelled:
             return left, "cancelled"
-        if self._completions.refused:
+        if any(turn.calls[ordinal].kind == "client" for ordinal in self._completions.refused):
             return left, "an item of the turn closed without being completed"
         return left, "" if turn.next == "run" else "another call of the turn cannot be trusted"

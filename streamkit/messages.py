@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
+from .blocks import Block
 from .events import Call, Turn
 from .results import call_id, clean
 from .strict import NotStrict, strict
@@ -17,6 +18,7 @@ def parts_of(turn: Turn, api: str, calls: dict[int, Call], replay: bool) -> list
     the provider's side, where its result is there."""
     parts: list = []
     answered = {p["tool_use_id"] for block in turn.blocks for p in block.extras if _is_server_result(p)}
+    asked = {call.id for call in turn.calls if call.kind == "server" and call.outcome in ("ready", "invalid")}
     for block in turn.blocks:
         if block.kind == "text":
             text = clean(block.text)
@@ -25,7 +27,7 @@ def parts_of(turn: Turn, api: str, calls: dict[int, Call], replay: bool) -> list
         elif block.kind == "call" and block.call.ordinal in calls:
             parts.append(calls[block.call.ordinal])
         elif replay and api == "anthropic-messages":
-            parts += _of_anthropic(block, answered)
+            parts += _of_anthropic(block, asked & answered)
         elif replay and api == "openai-responses":
             parts += [p for p in block.extras if isinstance(p, dict) and p.get("type") == "reasoning"]
     while parts and api == "openai-responses" and isinstance(parts[-1], dict):
@@ -111,23 +113,26 @@ def _block(part) -> dict:
     return {"type": "text", "text": part}
 
 
-def _of_anthropic(block, answered: set) -> list[dict]:
-    """Thinking with its signature, and calls that the provider ran, with their results: unchanged, or not at all."""
+def _of_anthropic(block: Block, served: set[str]) -> list[dict]:
+    """Thinking with its signature, and what the provider ran, call and result: unchanged, or not at all."""
+    payloads = [payload for payload in block.extras if isinstance(payload, dict)]
     if block.kind == "thinking":
-        signature = "".join(p["signature"] for p in block.extras if isinstance(p, dict) and "signature" in p)
+        signature = "".join(p["signature"] for p in payloads if isinstance(p.get("signature"), str))
         return [{"type": "thinking", "thinking": block.text, "signature": signature}] if signature else []
     if block.kind == "call":
         call = block.call
-        if call.kind != "server" or call.id not in answered or not isinstance(call.arguments, dict):
-            return []
-        return [{"type": "server_tool_use", "id": call.id, "name": call.name, "input": call.arguments}]
+        identity = {"id": call.id, "name": call.name, "input": arguments_of(call)}
+        return [{"type": "server_tool_use", **identity}] if call.kind == "server" and call.id in served else []
     return [
-        p
-        for p in block.extras
-        if _is_server_result(p) or (isinstance(p, dict) and p.get("type") == "redacted_thinking")
+        payload
+        for payload in payloads
+        if payload.get("type") == "redacted_thinking"
+        or (_is_server_result(payload) and payload["tool_use_id"] in served)
     ]
 
 
 def _is_server_result(payload) -> bool:
-    kind = payload.get("type", "") if isinstance(payload, dict) else ""
-    return kind.endswith("_tool_result") and kind != "mcp_tool_result" and "tool_use_id" in payload
+    if not isinstance(payload, dict) or not isinstance(payload.get("tool_use_id"), str):
+        return False
+    kind = payload.get("type")
+    return isinstance(kind, str) and kind.endswith("_tool_result") and kind != "mcp_tool_result"

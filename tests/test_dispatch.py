@@ -163,6 +163,12 @@ def test_an_item_that_did_not_complete_never_runs(ledger, begin, boundary):
         assert till.paid == []  # nor does its sibling: dispatch is a matter of the whole turn
 
 
+def test_an_item_of_the_providers_that_did_not_complete_holds_nobody_back():
+    till = Till()
+    search = [CallDelta(1, 0, "s", "search", "{}", "server"), done(0, complete=False)]
+    assert ends(run(Dispatcher([till.tool]), [*search, *call(1), done(1), GOOD]))[1] == ("ready", "ran")
+
+
 def test_call_completion_needs_a_ledger():
     with pytest.raises(ValueError, match=r"call completion requires a ledger.*Ledger\(path\)"):
         Dispatcher([], boundary=CALL_COMPLETION)

@@ -399,6 +399,15 @@ def test_signed_thinking_and_what_ran_on_the_providers_side_go_back_as_they_came
     content = check(persist(turn, MESSAGES), turn, MESSAGES)[0]["content"]
     assert [block["type"] for block in content] == ["thinking", "server_tool_use", found["type"], "text", "tool_use"]
     assert content[0] == {"type": "thinking", "thinking": "Hm", "signature": "c2ln"} and content[2] == found
+    for lone in (whole[:2] + whole[4:5] + [Opaque(2, 2, found)], whole[:3] + whole[4:5]):  # one without the other
+        turn = dispatched([*lone, GOOD], [tool])
+        assert [b["type"] for b in check(persist(turn, MESSAGES), turn, MESSAGES)[0]["content"]] == ["thinking", "text"]
+    odd = [
+        Opaque(2, n, payload)
+        for n, payload in enumerate([None, "x", {"type": [], "tool_use_id": {}}, {"signature": 1}])
+    ]
+    turn = dispatched([*odd, TextDelta(3, 9, "So."), GOOD])
+    assert all(check(persist(turn, api), turn, api) for api in HISTORIES)
     cut = dispatched([*whole, CUT], [tool])
     assert [block["type"] for block in check(persist(cut, MESSAGES), cut, MESSAGES)[0]["content"]] == ["text"]
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": []}
