@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import httpx
 from serve import ALIAS
 
 from streamkit.lab.captures import read_capture
-from streamkit.lab.recorder import record
+from streamkit.lab.recorder import endpoint, record
 
 FRAGMENT = {  # what marks one fragment in the bytes of each API
     "arguments": {"openai-chat": b'"arguments":', "anthropic-messages": b'"input_json_delta"', "openai-responses": b'"response.function_call_arguments.delta"'},
@@ -31,6 +32,9 @@ class Server:
 
     def __init__(self, port: int):
         self.url = f"http://127.0.0.1:{port}/v1"
+        with socket.socket() as taken:
+            if taken.connect_ex(("127.0.0.1", port)) == 0:  # the server shares ports: the answers would be another's
+                sys.exit(f"port {port} is in use; end the server that listens there")
         self._process = subprocess.Popen(
             [sys.executable, "-B", str(Path(__file__).with_name("serve.py")), str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -44,6 +48,11 @@ class Server:
                     break
         self.kill()
         sys.exit(f"the model server did not start on port {port}; run serve.py {port} to see why")
+
+    def warm(self, api: str, body: dict) -> None:
+        """Let the server read the prompt, so that the first token of the recording comes soon."""
+        limit = "max_output_tokens" if api == "openai-responses" else "max_tokens"
+        httpx.post(endpoint(self.url, api), json={"model": ALIAS, **body, limit: 1}, timeout=60, trust_env=False)
 
     def kill(self) -> None:
         """SIGKILL: the sockets are closed by the system, in the middle of whatever was being sent."""

@@ -15,6 +15,7 @@ from talk import SHORT, body, result, says
 
 OUT = Path(__file__).parents[1] / "captures"
 PORT, DOOMED_PORT = 8091, 8092
+SILENCE = 3.0  # seconds after which the client gives up on a server that may be killed or stopped
 
 
 def seen(captured) -> Seen:
@@ -35,7 +36,8 @@ def attempt(scenario: Scenario, api: str, seed: int, server: Server | None, path
         return quietly(lambda: capture(path, server, api, request, header, on_read=fault(cancel)))
     doomed = Server(DOOMED_PORT)
     try:
-        return capture(path, doomed, api, request, header, timeout=2.0, on_read=fault(getattr(doomed, scenario.fault)))
+        doomed.warm(api, request)
+        return capture(path, doomed, api, request, header, timeout=SILENCE, on_read=fault(getattr(doomed, scenario.fault)))
     finally:
         doomed.kill()
 
