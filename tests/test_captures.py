@@ -175,6 +175,25 @@ def test_each_stored_capture_says_where_it_is_from_and_keeps_no_secret(path):
     assert not re.search(secret, everything), re.search(secret, everything)
 
 
-def test_the_captures_show_what_they_are_named_for():
-    assert len({stem(path) for path in CAPTURES.iterdir()}) >= 60
-    assert {path.name[-6:] for path in CAPTURES.iterdir()} == {".jsonl"}  # captures and nothing else
+def test_the_captures_are_the_scenarios_and_their_documentation_names_each():
+    names = {stem(path) for path in CAPTURES.iterdir()}
+    assert {path.suffix for path in CAPTURES.iterdir()} == {".jsonl"}  # captures and nothing else
+    assert len(names) >= 60 and {name.partition("-")[0] for name in names} == {"chat", "messages", "responses"}
+    documented = set(re.findall(r"^\| `([a-z-]+)` \|", (DATA / "README.md").read_text("utf-8"), re.MULTILINE))
+    assert {load(name).header["scenario"] for name in names} == documented
+
+
+def test_the_parts_of_an_exchange_belong_together():
+    """The second request holds the first response's calls, by their own ids, and a result for each."""
+    parts = {}
+    for path in CAPTURES.iterdir():
+        capture = read_capture(path)
+        if "exchange" in capture.header:
+            parts.setdefault(capture.header["exchange"], {})[capture.header["part"]] = capture
+    assert len(parts) == 12 and all(set(exchange) == {1, 2} for exchange in parts.values())
+    for exchange in parts.values():
+        calls = exchange[1].turn().calls
+        request = json.dumps(exchange[2].header["request"]["body"])
+        assert calls and all(request.count(call.id) == 2 for call in calls)
+        assert exchange[2].turn().text and not exchange[2].turn().calls
+        assert exchange[1].header["request"]["body"]["seed"] == exchange[2].header["request"]["body"]["seed"]

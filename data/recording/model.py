@@ -1,10 +1,12 @@
 """The local model server as a process of its own, and one recording against it."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from importlib.metadata import version
 from itertools import pairwise
@@ -36,7 +38,9 @@ class Server:
             if taken.connect_ex(("127.0.0.1", port)) == 0:  # the server shares ports: the answers would be another's
                 sys.exit(f"port {port} is in use; end the server that listens there")
         self._process = subprocess.Popen(
-            [sys.executable, "-B", str(Path(__file__).with_name("serve.py")), str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-B", str(Path(__file__).with_name("serve.py")), str(port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         for _ in range(150):
             time.sleep(0.2)
@@ -82,8 +86,18 @@ def cancel() -> None:
 
 
 def capture(path: Path, server: Server, api: str, body: dict, header: dict, *, timeout: float = 120.0, on_read=None):
-    """Record one response and read it back."""
-    record(path, server.url, api, {"model": ALIAS, **body}, header={**ABOUT, **header}, timeout=timeout, on_read=on_read)
+    """Record one response and read it back. The file appears when it is whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        part = record(
+            Path(folder) / path.name,
+            server.url,
+            api,
+            {"model": ALIAS, **body},
+            header={**ABOUT, **header},
+            timeout=timeout,
+            on_read=on_read,
+        )
+        shutil.move(part, path)
     return read_capture(path)
 
 

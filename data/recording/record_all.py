@@ -37,7 +37,9 @@ def attempt(scenario: Scenario, api: str, seed: int, server: Server | None, path
     doomed = Server(DOOMED_PORT)
     try:
         doomed.warm(api, request)
-        return capture(path, doomed, api, request, header, timeout=SILENCE, on_read=fault(getattr(doomed, scenario.fault)))
+        return capture(
+            path, doomed, api, request, header, timeout=SILENCE, on_read=fault(getattr(doomed, scenario.fault))
+        )
     finally:
         doomed.kill()
 
@@ -70,11 +72,21 @@ def second_part(scenario: Scenario, api: str, server: Server, path: Path, first,
     results = [scenario.results(name, arguments) for name, arguments in calls]
     said = says(turn.text.strip(), *calls, ids=[call.id for call in turn.calls])
     turns = [*scenario.turns, said, result(*results)]
-    request = body(api, scenario.system, turns, scenario.offered(), limit=scenario.limit, temperature=scenario.temperature, seed=seed)
+    request = body(
+        api,
+        scenario.system,
+        turns,
+        scenario.offered(),
+        limit=scenario.limit,
+        temperature=scenario.temperature,
+        seed=seed,
+    )
     captured = quietly(lambda: capture(path, server, api, request, header | {"part": 2}))
     if scenario.finish(seen(captured)):
         return True
-    print(f"  {path.name}, seed {seed}: not shown: {seen(captured).text[:80]!r} {seen(captured).calls}"[:400], flush=True)
+    print(
+        f"  {path.name}, seed {seed}: not shown: {seen(captured).text[:80]!r} {seen(captured).calls}"[:400], flush=True
+    )
     path.unlink()
     return False
 

@@ -17,7 +17,9 @@ from talk import SHORT, body, says, user
 
 OUT = Path(__file__).parents[1] / "latency"
 STORES = "Airport Castle Bridge Market Garden Lake Tower Museum Canal".split()  # noqa: SIM905
-THINGS = "desk lamp, garden lantern, paper shade, glass globe, oil lamp, candle, reading lamp, chandelier, night light".split(", ")  # noqa: SIM905
+THINGS = "desk lamp, garden lantern, paper shade, glass globe, oil lamp, candle, reading lamp, chandelier, night light".split(
+    ", "
+)  # noqa: SIM905
 SCOPE_WORDS = ("this region", "the whole country", "all stores")
 
 

@@ -55,7 +55,12 @@ HISTORIES = {
     "prose_alone": [*EARLIER, says(PROSE), ASK],
     "note_in_assistant_text": [*EARLIER, says(f"{PROSE}\n{NOTE}"), ASK],
     "note_as_user_message": [*EARLIER, says(PROSE), user(NOTE), ASK],
-    "fabricated_call_and_result": [*EARLIER, says(PROSE, ("open_ticket", {"subject": "Green shade cracked"})), result("interrupted"), ASK],
+    "fabricated_call_and_result": [
+        *EARLIER,
+        says(PROSE, ("open_ticket", {"subject": "Green shade cracked"})),
+        result("interrupted"),
+        ASK,
+    ],
 }
 
 
@@ -77,7 +82,9 @@ def write(path: Path, server: Server, plan: list[tuple[dict, dict, int]]) -> Non
             head = {**what, "api": API, **ABOUT, "recorded": surroundings(), "request": request}
             print(json.dumps(head), file=file)
             for seed in range(1, times + 1):
-                print(json.dumps({**what, "seed": seed, **ask(server, {**request, "seed": seed})}), file=file, flush=True)
+                print(
+                    json.dumps({**what, "seed": seed, **ask(server, {**request, "seed": seed})}), file=file, flush=True
+                )
             print(f"{what}: {times} answers, {time.monotonic() - began:.0f} s", flush=True)
 
 

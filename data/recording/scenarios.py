@@ -47,7 +47,9 @@ class Scenario:
     where: str = "arguments"
     apis: tuple[str, ...] = ALL
     schemas: dict = field(default_factory=dict)  # tools that are offered with another schema than in tools.json
-    results: Callable | None = None  # an exchange: (name, arguments) -> the tool's result; the answer to it is recorded too
+    results: Callable | None = (
+        None  # an exchange: (name, arguments) -> the tool's result; the answer to it is recorded too
+    )
     finish: Callable[[Seen], bool] = lambda seen: bool(seen.text)
 
     def offered(self) -> list[dict]:
@@ -113,13 +115,23 @@ def bounded(name: str, key: str, longest: int) -> dict:
 
 SEARCHES = [
     user("Which brass lamps came back, and which were delivered?"),
-    says("I will look at both.", search("brass lamp", status="returned", limit=20), search("brass lamp", status="delivered", limit=20)),
+    says(
+        "I will look at both.",
+        search("brass lamp", status="returned", limit=20),
+        search("brass lamp", status="delivered", limit=20),
+    ),
     user("Who still waits for a floor lamp, open or packed?"),
-    says("Let me see the open orders and the packed ones.", search("floor lamp", status="open"), search("floor lamp", status="packed", limit=5)),
+    says(
+        "Let me see the open orders and the packed ones.",
+        search("floor lamp", status="open"),
+        search("floor lamp", status="packed", limit=5),
+    ),
 ]
 ONE = [
     user("Which brass lamps came back this spring?"),
-    says("I will look at the returned brass lamps.", search("brass lamp", status="returned", placed_after="2026-03-01")),
+    says(
+        "I will look at the returned brass lamps.", search("brass lamp", status="returned", placed_after="2026-03-01")
+    ),
     user("Who still waits for a floor lamp?"),
     says("Let me see who waits for a floor lamp.", search("floor lamp", status="open", limit=15)),
 ]
@@ -131,17 +143,74 @@ SCOPES = [
 ]
 ESCAPED = [
     user('Write down: Käthe wants the "Sunday" lamp, two lines, 40 €.'),
-    says('I write it down.\n<tool_call>\n{"name": "write_note", "arguments": {"title": "K\\u00e4the", "text": "The \\"Sunday\\" lamp:\\n\\t40 \\u20ac, \\ud83d\\ude00 thanks"}}\n</tool_call>'),
+    says(
+        'I write it down.\n<tool_call>\n{"name": "write_note", "arguments": {"title": "K\\u00e4the", "text": "The \\"Sunday\\" lamp:\\n\\t40 \\u20ac, \\ud83d\\ude00 thanks"}}\n</tool_call>'
+    ),
     user('Write down: Zoë wants the "Moon" lamp, two lines, 35 €.'),
-    says('I write it down.\n<tool_call>\n{"name": "write_note", "arguments": {"title": "Zo\\u00eb", "text": "The \\"Moon\\" lamp:\\n\\t35 \\u20ac, \\ud83d\\ude00 thanks"}}\n</tool_call>'),
+    says(
+        'I write it down.\n<tool_call>\n{"name": "write_note", "arguments": {"title": "Zo\\u00eb", "text": "The \\"Moon\\" lamp:\\n\\t35 \\u20ac, \\ud83d\\ude00 thanks"}}\n</tool_call>'
+    ),
 ]
 WORLD = [
     user("Note for Käthe: lamp for Tokyo, 40 €."),
-    says("I write it down.", ("write_note", {"title": "Käthe 💡", "text": "Eine Lampe für Käthe, 40 €. Schön! 東京 😀 Ende."})),
+    says(
+        "I write it down.",
+        ("write_note", {"title": "Käthe 💡", "text": "Eine Lampe für Käthe, 40 €. Schön! 東京 😀 Ende."}),
+    ),
     user("Note for Zoë: lamp for Kyoto, 35 €."),
-    says("I write it down.", ("write_note", {"title": "Zoë 🌙", "text": "Eine Lampe für Zoë, 35 €. Schön! 京都 😀 Ende."})),
+    says(
+        "I write it down.",
+        ("write_note", {"title": "Zoë 🌙", "text": "Eine Lampe für Zoë, 35 €. Schön! 京都 😀 Ende."}),
+    ),
 ]
-PEOPLE = ["Ada", "Bruno", "Cleo", "Dario", "Edda", "Felix", "Gita", "Hugo", "Ines", "Jonas", "Kira", "Liam", "Mona", "Nils", "Olga", "Pablo", "Quinn", "Rosa", "Sven", "Tilda", "Ugo", "Vera", "Wanda", "Xenia", "Yusuf", "Zora", "Anton", "Berta", "Carlos", "Dora", "Emil", "Frida", "Georg", "Hanna", "Igor", "Julia", "Klaus", "Luisa", "Marco", "Nora", "Oskar", "Petra", "Ramon", "Sofia", "Timo", "Ursula"]
+PEOPLE = [
+    "Ada",
+    "Bruno",
+    "Cleo",
+    "Dario",
+    "Edda",
+    "Felix",
+    "Gita",
+    "Hugo",
+    "Ines",
+    "Jonas",
+    "Kira",
+    "Liam",
+    "Mona",
+    "Nils",
+    "Olga",
+    "Pablo",
+    "Quinn",
+    "Rosa",
+    "Sven",
+    "Tilda",
+    "Ugo",
+    "Vera",
+    "Wanda",
+    "Xenia",
+    "Yusuf",
+    "Zora",
+    "Anton",
+    "Berta",
+    "Carlos",
+    "Dora",
+    "Emil",
+    "Frida",
+    "Georg",
+    "Hanna",
+    "Igor",
+    "Julia",
+    "Klaus",
+    "Luisa",
+    "Marco",
+    "Nora",
+    "Oskar",
+    "Petra",
+    "Ramon",
+    "Sofia",
+    "Timo",
+    "Ursula",
+]
 WISHES = (
     ("brass", "lamp", "the kitchen"), ("green", "shade", "the office"), ("small", "lantern", "the garden"), ("blue", "globe", "the hall"),
     ("old", "chandelier", "the library"), ("white", "candle", "the boat"), ("tall", "floor lamp", "the school"),
@@ -159,14 +228,39 @@ def wishes(first: int, last: int) -> str:
 
 LONG = [
     user("Keep this in the book. Title: March, who wants which lamp in which room. Text: " + wishes(0, 4)),
-    says("I copy it into the book.", ("write_note", {"title": "March, who wants which lamp in which room", "text": wishes(0, 4)})),
+    says(
+        "I copy it into the book.",
+        ("write_note", {"title": "March, who wants which lamp in which room", "text": wishes(0, 4)}),
+    ),
     user("Keep this in the book. Title: April, who wants which lamp in which room. Text: " + wishes(4, 46)),
 ]
 MOVES = [
     user("Move 2 of L-10 from Mill, shelf A1, to Harbour."),
-    says("I move them.", ("transfer_stock", {"source": {"store": "Mill", "shelf": "A1"}, "target": {"store": "Harbour"}, "items": [{"sku": "L-10", "quantity": 2}], "dry_run": False})),
+    says(
+        "I move them.",
+        (
+            "transfer_stock",
+            {
+                "source": {"store": "Mill", "shelf": "A1"},
+                "target": {"store": "Harbour"},
+                "items": [{"sku": "L-10", "quantity": 2}],
+                "dry_run": False,
+            },
+        ),
+    ),
     user("Only try: move 5 of L-22 and 1 of S-3 from Harbour to Mill, shelf B2."),
-    says("I only try it.", ("transfer_stock", {"source": {"store": "Harbour"}, "target": {"store": "Mill", "shelf": "B2"}, "items": [{"sku": "L-22", "quantity": 5}, {"sku": "S-3", "quantity": 1}], "dry_run": True})),
+    says(
+        "I only try it.",
+        (
+            "transfer_stock",
+            {
+                "source": {"store": "Harbour"},
+                "target": {"store": "Mill", "shelf": "B2"},
+                "items": [{"sku": "L-22", "quantity": 5}, {"sku": "S-3", "quantity": 1}],
+                "dry_run": True,
+            },
+        ),
+    ),
 ]
 HOURS = [
     user("When are Mill and Harbour open?"),
@@ -176,15 +270,32 @@ HOURS = [
 ]
 REFUNDS = [
     user("Pay back A-1001: 129.95 euros, the glass was broken."),
-    says("I pay it back.", ("create_refund", {"order_id": "A-1001", "amount": 129.95, "reason": "the glass was broken"})),
+    says(
+        "I pay it back.", ("create_refund", {"order_id": "A-1001", "amount": 129.95, "reason": "the glass was broken"})
+    ),
     user("Pay back A-1002: 1250.5 francs, wrong colour."),
-    says("I pay it back.", ("create_refund", {"order_id": "A-1002", "amount": 1250.5, "reason": "wrong colour", "currency": "CHF"})),
+    says(
+        "I pay it back.",
+        ("create_refund", {"order_id": "A-1002", "amount": 1250.5, "reason": "wrong colour", "currency": "CHF"}),
+    ),
 ]
 CARDS = [
     user("Keep Ada's card 4000 1234 5678 9010, until 08/29."),
-    says("I keep the card.", ("save_card", {"customer": "Ada", "card_number": "4000 1234 5678 9010", "expires": "08/29", "label": "Ada, blue card"})),
+    says(
+        "I keep the card.",
+        (
+            "save_card",
+            {"customer": "Ada", "card_number": "4000 1234 5678 9010", "expires": "08/29", "label": "Ada, blue card"},
+        ),
+    ),
     user("Keep Bo's card 4000 9999 8888 7777, until 01/30."),
-    says("I keep the card.", ("save_card", {"customer": "Bo", "card_number": "4000 9999 8888 7777", "expires": "01/30", "label": "Bo, work card"})),
+    says(
+        "I keep the card.",
+        (
+            "save_card",
+            {"customer": "Bo", "card_number": "4000 9999 8888 7777", "expires": "01/30", "label": "Bo, work card"},
+        ),
+    ),
 ]
 TICKETS = [
     user("Which tickets are open?"),

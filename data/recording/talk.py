@@ -7,7 +7,11 @@ object, whose order of fields the model copies, or as text, where the writing it
 import json
 
 SHORT = {"openai-chat": "chat", "anthropic-messages": "messages", "openai-responses": "responses"}
-PATHS = {"openai-chat": "/v1/chat/completions", "anthropic-messages": "/v1/messages", "openai-responses": "/v1/responses"}
+PATHS = {
+    "openai-chat": "/v1/chat/completions",
+    "anthropic-messages": "/v1/messages",
+    "openai-responses": "/v1/responses",
+}
 
 
 def user(text: str) -> dict:
@@ -33,7 +37,16 @@ def _object(arguments) -> dict:
     return json.loads(arguments) if isinstance(arguments, str) else arguments
 
 
-def body(api: str, system: str, turns: list[dict], tools: list[dict], limit: int, choice: str = "auto", single: bool = False, **more) -> dict:
+def body(
+    api: str,
+    system: str,
+    turns: list[dict],
+    tools: list[dict],
+    limit: int,
+    choice: str = "auto",
+    single: bool = False,
+    **more,
+) -> dict:
     """The request body, without the model. `choice` is auto or required, `single` asks for at most one call; `more` goes in as it is."""
     make = {"openai-chat": _chat, "anthropic-messages": _messages, "openai-responses": _responses}[api]
     made = make(system, turns, tools, limit, choice if tools else "auto")
@@ -55,9 +68,14 @@ def _chat(system, turns, tools, limit, choice):
                 {"id": id, "type": "function", "function": {"name": name, "arguments": _text(arguments)}}
                 for id, (name, arguments) in zip(last, turn["calls"], strict=True)
             ]
-            messages.append({"role": "assistant", "content": turn["text"] or None} | ({"tool_calls": calls} if calls else {}))
+            messages.append(
+                {"role": "assistant", "content": turn["text"] or None} | ({"tool_calls": calls} if calls else {})
+            )
         else:
-            messages += [{"role": "tool", "tool_call_id": id, "content": text} for id, text in zip(last, turn["texts"], strict=True)]
+            messages += [
+                {"role": "tool", "tool_call_id": id, "content": text}
+                for id, text in zip(last, turn["texts"], strict=True)
+            ]
     functions = [{"type": "function", "function": tool} for tool in tools]
     return {"messages": messages, "max_tokens": limit} | ({"tools": functions, "tool_choice": choice} if tools else {})
 
@@ -98,7 +116,13 @@ def _responses(system, turns, tools, limit, choice):
                 part = {"type": "output_text", "text": turn["text"], "annotations": []}
                 items.append({"type": "message", "role": "assistant", "status": "completed", "content": [part]})
             items += [
-                {"type": "function_call", "call_id": id, "name": name, "arguments": _text(arguments), "status": "completed"}
+                {
+                    "type": "function_call",
+                    "call_id": id,
+                    "name": name,
+                    "arguments": _text(arguments),
+                    "status": "completed",
+                }
                 for id, (name, arguments) in zip(last, turn["calls"], strict=True)
             ]
         else:

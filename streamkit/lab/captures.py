@@ -83,7 +83,8 @@ def find_captures(*paths: Path | str) -> list[Path]:
     A word that is no path but the stem of a capture in data/captures means that capture. Raises Problem for what is not there.
     """
     found: list[Path] = []
-    for path in map(Path, paths or (CAPTURES,)):
+    for given in paths or (CAPTURES,):
+        path = Path(given)
         if path.is_dir():
             inside = sorted(p for suffix in SUFFIXES for p in path.rglob("*" + suffix) if p.is_file())
             if not inside:
@@ -91,7 +92,7 @@ def find_captures(*paths: Path | str) -> list[Path]:
             found += inside
         elif path.exists():
             found.append(path)
-        elif path.parent == Path() and not path.suffix:
+        elif not set(str(given)) & set("/\\."):
             found.append(_named(path.name))
         else:
             raise Problem(f"{path}: no such file or folder")

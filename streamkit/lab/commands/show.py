@@ -3,10 +3,12 @@
 import json
 import re
 import shutil
+import sys
 import textwrap
 
 from streamkit.events import Call
 from streamkit.lab.captures import Capture, find_captures, read_capture
+from streamkit.lab.problem import Problem
 
 UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
@@ -30,9 +32,14 @@ def run(args) -> int:
     paths = find_captures(*args.paths)
     if len(paths) > 1:
         width = max(len(path.name) for path in paths)
+        status = 0
         for path in paths:
-            print(_line(read_capture(path), width))
-        return 0
+            try:
+                print(_line(read_capture(path), width))
+            except Problem as problem:  # one broken file hides no other
+                print(f"streamkit show: {problem}", file=sys.stderr)
+                status = 2
+        return status
     capture = read_capture(paths[0])
     for line in shown(capture, unmask=args.unmask):
         print(line)
