@@ -169,7 +169,7 @@ def test_each_stored_capture_says_where_it_is_from_and_keeps_no_secret(path):
     assert {"at", "machine", "load", "versions"} <= header["recorded"].keys()
     assert "seed" in header["request"]["body"] and header["server"].startswith("xllamacpp")
     everything = text + b"".join(read.data for read in lines[1:-1]).decode("utf-8", "replace")
-    local = r"""["' =(:](?:/(?:home|root|work|tmp|Users|usr|var|opt|etc|mnt)\b|[A-Za-z]:\\+)|\.gguf"""
+    local = r"""["' =(:](?:file:|~/|/[A-Za-z_.]+/[A-Za-z_.]|[A-Za-z]:\\)|\.gguf|\.cache"""
     secret = r"(?i)\b(?:sk|pk|ghp|gho|xox[bp])[-_][a-z0-9_-]{8,}|bearer\s+\w|authorization|x-api-key|set-cookie"
     assert not re.search(local, everything), re.search(local, everything)
     assert not re.search(secret, everything), re.search(secret, everything)

@@ -11,15 +11,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model import Server, capture, quietly
+from prompts import CARDS, HOURS, MOVES, REFUNDS, SCOPES, SEARCHES, SYSTEM, TOOLS, bounded, search, wishes
 from record_all import PORT, seen
-from scenarios import ALL, CARDS, HOURS, MOVES, REFUNDS, SCOPES, SEARCHES, SYSTEM, TOOLS, bounded, fine, search, wishes
+from scenarios import ALL, fine
 from talk import SHORT, body, says, user
 
 OUT = Path(__file__).parents[1] / "latency"
 STORES = "Airport Castle Bridge Market Garden Lake Tower Museum Canal".split()  # noqa: SIM905
-THINGS = "desk lamp, garden lantern, paper shade, glass globe, oil lamp, candle, reading lamp, chandelier, night light".split(
-    ", "
-)  # noqa: SIM905
+THINGS = [
+    "desk lamp",
+    "garden lantern",
+    "paper shade",
+    "glass globe",
+    "oil lamp",
+    "candle",
+    "reading lamp",
+    "chandelier",
+    "night light",
+]
 SCOPE_WORDS = ("this region", "the whole country", "all stores")
 
 

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from model import ABOUT, Server, capture
+from prompts import SYSTEM, TOOLS
 from record_all import PORT
-from scenarios import SYSTEM, TOOLS
 from talk import body, result, says, user
 
 from streamkit.lab.recorder import surroundings

@@ -4,18 +4,15 @@ The model is small and copies patterns: two earlier turns that do what is wanted
 The server holds the arguments to the offered schema while the model writes them (a grammar), required fields first.
 """
 
-import copy
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
+import prompts
+from prompts import SYSTEM, TOOLS, search
 from talk import result, says, user
 
-TOOLS = {tool["name"]: tool for tool in json.loads((Path(__file__).parents[1] / "tools.json").read_text("utf8"))}
-SYSTEM = "You are the clerk of a lamp shop. Say one short sentence, then use the tools."
-TALKER = "You are the clerk of a lamp shop. You answer in one or two friendly sentences."
 ALL = ("openai-chat", "anthropic-messages", "openai-responses")
 
 
@@ -94,234 +91,18 @@ def broken(seen: Seen) -> bool:
         return True
 
 
-def search(query, **more):
-    return ("search_orders", {"query": query, **more})
-
-
-def reordered(name: str, first: list[str]) -> dict:
-    """A tool whose schema lists some optional fields before the required ones."""
-    tool = copy.deepcopy(TOOLS[name])
-    fields = tool["parameters"]["properties"]
-    tool["parameters"]["properties"] = {key: fields[key] for key in first} | fields
-    return tool
-
-
-def bounded(name: str, key: str, longest: int) -> dict:
-    """A tool with a longest length for one of its texts."""
-    tool = copy.deepcopy(TOOLS[name])
-    tool["parameters"]["properties"][key]["maxLength"] = longest
-    return tool
-
-
-SEARCHES = [
-    user("Which brass lamps came back, and which were delivered?"),
-    says(
-        "I will look at both.",
-        search("brass lamp", status="returned", limit=20),
-        search("brass lamp", status="delivered", limit=20),
-    ),
-    user("Who still waits for a floor lamp, open or packed?"),
-    says(
-        "Let me see the open orders and the packed ones.",
-        search("floor lamp", status="open"),
-        search("floor lamp", status="packed", limit=5),
-    ),
-]
-ONE = [
-    user("Which brass lamps came back this spring?"),
-    says(
-        "I will look at the returned brass lamps.", search("brass lamp", status="returned", placed_after="2026-03-01")
-    ),
-    user("Who still waits for a floor lamp?"),
-    says("Let me see who waits for a floor lamp.", search("floor lamp", status="open", limit=15)),
-]
-SCOPES = [
-    user("Look in the whole country for orders with paper shades, 20 of them."),
-    says("I search the whole country for paper shades.", search("paper shade", limit=20, scope="one_country")),
-    user("All brass lamps of this region, please, up to 50."),
-    says("I search this region for brass lamps.", search("brass lamp", limit=50, scope="one_region")),
-]
-ESCAPED = [
-    user('Write down: Käthe wants the "Sunday" lamp, two lines, 40 €.'),
-    says(
-        'I write it down.\n<tool_call>\n{"name": "write_note", "arguments": {"title": "K\\u00e4the", "text": "The \\"Sunday\\" lamp:\\n\\t40 \\u20ac, \\ud83d\\ude00 thanks"}}\n</tool_call>'
-    ),
-    user('Write down: Zoë wants the "Moon" lamp, two lines, 35 €.'),
-    says(
-        'I write it down.\n<tool_call>\n{"name": "write_note", "arguments": {"title": "Zo\\u00eb", "text": "The \\"Moon\\" lamp:\\n\\t35 \\u20ac, \\ud83d\\ude00 thanks"}}\n</tool_call>'
-    ),
-]
-WORLD = [
-    user("Note for Käthe: lamp for Tokyo, 40 €."),
-    says(
-        "I write it down.",
-        ("write_note", {"title": "Käthe 💡", "text": "Eine Lampe für Käthe, 40 €. Schön! 東京 😀 Ende."}),
-    ),
-    user("Note for Zoë: lamp for Kyoto, 35 €."),
-    says(
-        "I write it down.",
-        ("write_note", {"title": "Zoë 🌙", "text": "Eine Lampe für Zoë, 35 €. Schön! 京都 😀 Ende."}),
-    ),
-]
-PEOPLE = [
-    "Ada",
-    "Bruno",
-    "Cleo",
-    "Dario",
-    "Edda",
-    "Felix",
-    "Gita",
-    "Hugo",
-    "Ines",
-    "Jonas",
-    "Kira",
-    "Liam",
-    "Mona",
-    "Nils",
-    "Olga",
-    "Pablo",
-    "Quinn",
-    "Rosa",
-    "Sven",
-    "Tilda",
-    "Ugo",
-    "Vera",
-    "Wanda",
-    "Xenia",
-    "Yusuf",
-    "Zora",
-    "Anton",
-    "Berta",
-    "Carlos",
-    "Dora",
-    "Emil",
-    "Frida",
-    "Georg",
-    "Hanna",
-    "Igor",
-    "Julia",
-    "Klaus",
-    "Luisa",
-    "Marco",
-    "Nora",
-    "Oskar",
-    "Petra",
-    "Ramon",
-    "Sofia",
-    "Timo",
-    "Ursula",
-]
-WISHES = (
-    ("brass", "lamp", "the kitchen"), ("green", "shade", "the office"), ("small", "lantern", "the garden"), ("blue", "globe", "the hall"),
-    ("old", "chandelier", "the library"), ("white", "candle", "the boat"), ("tall", "floor lamp", "the school"),
-)  # fmt: skip
-
-
-def wishes(first: int, last: int) -> str:
-    """A long list in which no two sentences are the same: a small model keeps its place in it."""
-    lines = []
-    for n, name in enumerate(PEOPLE[first:last], first):
-        colour, thing, room = WISHES[n % 7][0], WISHES[n // 7 % 7][1], WISHES[(n + n // 7) % 7][2]
-        lines.append(f"{name} wants a {colour} {thing} for {room}.")
-    return " ".join(lines) + " That is all."
-
-
-LONG = [
-    user("Keep this in the book. Title: March, who wants which lamp in which room. Text: " + wishes(0, 4)),
-    says(
-        "I copy it into the book.",
-        ("write_note", {"title": "March, who wants which lamp in which room", "text": wishes(0, 4)}),
-    ),
-    user("Keep this in the book. Title: April, who wants which lamp in which room. Text: " + wishes(4, 46)),
-]
-MOVES = [
-    user("Move 2 of L-10 from Mill, shelf A1, to Harbour."),
-    says(
-        "I move them.",
-        (
-            "transfer_stock",
-            {
-                "source": {"store": "Mill", "shelf": "A1"},
-                "target": {"store": "Harbour"},
-                "items": [{"sku": "L-10", "quantity": 2}],
-                "dry_run": False,
-            },
-        ),
-    ),
-    user("Only try: move 5 of L-22 and 1 of S-3 from Harbour to Mill, shelf B2."),
-    says(
-        "I only try it.",
-        (
-            "transfer_stock",
-            {
-                "source": {"store": "Harbour"},
-                "target": {"store": "Mill", "shelf": "B2"},
-                "items": [{"sku": "L-22", "quantity": 5}, {"sku": "S-3", "quantity": 1}],
-                "dry_run": True,
-            },
-        ),
-    ),
-]
-HOURS = [
-    user("When are Mill and Harbour open?"),
-    says("I look up both.", ("get_store_hours", {"store": "Mill"}), ("get_store_hours", {"store": "Harbour"})),
-    user("When are Station and Old Town open?"),
-    says("I look up both.", ("get_store_hours", {"store": "Station"}), ("get_store_hours", {"store": "Old Town"})),
-]
-REFUNDS = [
-    user("Pay back A-1001: 129.95 euros, the glass was broken."),
-    says(
-        "I pay it back.", ("create_refund", {"order_id": "A-1001", "amount": 129.95, "reason": "the glass was broken"})
-    ),
-    user("Pay back A-1002: 1250.5 francs, wrong colour."),
-    says(
-        "I pay it back.",
-        ("create_refund", {"order_id": "A-1002", "amount": 1250.5, "reason": "wrong colour", "currency": "CHF"}),
-    ),
-]
-CARDS = [
-    user("Keep Ada's card 4000 1234 5678 9010, until 08/29."),
-    says(
-        "I keep the card.",
-        (
-            "save_card",
-            {"customer": "Ada", "card_number": "4000 1234 5678 9010", "expires": "08/29", "label": "Ada, blue card"},
-        ),
-    ),
-    user("Keep Bo's card 4000 9999 8888 7777, until 01/30."),
-    says(
-        "I keep the card.",
-        (
-            "save_card",
-            {"customer": "Bo", "card_number": "4000 9999 8888 7777", "expires": "01/30", "label": "Bo, work card"},
-        ),
-    ),
-]
-TICKETS = [
-    user("Which tickets are open?"),
-    says("I list the open tickets.", ("list_open_tickets", {})),
-    user("And now?"),
-    says("I list them once more.", ("list_open_tickets", {})),
-]
-TALK = [
-    user("Thank you for the lamp!"),
-    says("You are welcome. May it burn for many years."),
-    user("Do you sell bulbs, too?"),
-    says("Yes, we sell bulbs of forty and sixty watts. They are on the second shelf."),
-]
-
 SCENARIOS = [
     Scenario("two-searches", "prose, then two calls to one tool with different filters",
-             [*SEARCHES, user("Find desk lamps that were shipped, and desk lamps that are open.")], ["search_orders"],
+             [*prompts.SEARCHES, user("Find desk lamps that were shipped, and desk lamps that are open.")], ["search_orders"],
              lambda s: fine(s, 2) and s.calls[0] != s.calls[1] and {"search_orders"} == set(names(s))),
     Scenario("preamble-then-call", "prose, then one call",
-             [*ONE, user("Who bought a paper shade since the first of June?")], ["search_orders"], lambda s: fine(s, 1), single=True),
+             [*prompts.ONE, user("Who bought a paper shade since the first of June?")], ["search_orders"], lambda s: fine(s, 1), single=True),
     Scenario("query-alone", "a call without any optional field",
              [user("Look for brass lamps."), says("I look for them.", search("brass lamp")), user("Look for floor lamps."),
               says("I look for them.", search("floor lamp")), user("Look for garden lanterns.")], ["search_orders"],
              lambda s: fine(s, 1) and list(args(s)) == ["query"], single=True),
     Scenario("scope-last", "the required field first, and last an optional one that changes what is searched",
-             [*SCOPES, user("Look for glass shades in this region, up to 100.")], ["search_orders"],
+             [*prompts.SCOPES, user("Look for glass shades in this region, up to 100.")], ["search_orders"],
              lambda s: fine(s, 1) and list(args(s))[-1] == "scope" and args(s)["scope"].startswith("one_") and args(s).get("limit", 0) >= 100, single=True),
     Scenario("scope-all-archived", "a value that extends: `all` closed one fragment later would be `all_archived`",
              [user("Search all archived orders for oil lamps, 20 of them."), says("I search the archive.", search("oil lamp", limit=20, scope="all_archived")),
@@ -329,11 +110,11 @@ SCENARIOS = [
               user("Search all archived orders for gas lamps, 1000 of them.")], ["search_orders"],
              lambda s: fine(s, 1) and args(s).get("scope") == "all_archived" and args(s).get("limit", 0) >= 100, single=True),
     Scenario("optional-listed-first", "fields in another order than the schema lists them: it lists `scope` and `limit` before the required `query`",
-             [*SCOPES, user("Look for glass shades in the whole country, up to 100.")], ["search_orders"],
+             [*prompts.SCOPES, user("Look for glass shades in the whole country, up to 100.")], ["search_orders"],
              lambda s: fine(s, 1) and next(iter(args(s))) == "query" and len(args(s)) > 1, single=True,
-             schemas={"search_orders": reordered("search_orders", ["scope", "limit"])}),
+             schemas={"search_orders": prompts.reordered("search_orders", ["scope", "limit"])}),
     Scenario("amount-over-fragments", "a number that extends over fragments",
-             [*REFUNDS, user("Pay back A-1003: 1049.75 dollars, it never came.")], ["create_refund"],
+             [*prompts.REFUNDS, user("Pay back A-1003: 1049.75 dollars, it never came.")], ["create_refund"],
              lambda s: fine(s, 1) and args(s).get("amount", 0) > 1000, single=True),
     Scenario("refund-of-nothing", "the schema refuses the amount (it must be more than 0): an invalid call",
              [user("Pay back A-1001: 0 euros."), says("I pay it back.", ("create_refund", {"order_id": "A-1001", "amount": 0})),
@@ -341,30 +122,30 @@ SCENARIOS = [
               user("Pay back A-1003: 0 euros.")], ["create_refund"],
              lambda s: fine(s, 1) and args(s).get("amount") == 0, single=True),
     Scenario("escapes", "escapes in the arguments, split over fragments: \\n, \\t, \\\", \\u and a surrogate pair",
-             [*ESCAPED, user('Write down: Jürgen wants the "Star" lamp, two lines, 25 €.')], ["write_note"],
+             [*prompts.ESCAPED, user('Write down: Jürgen wants the "Star" lamp, two lines, 25 €.')], ["write_note"],
              lambda s: fine(s, 1) and strictly(s) and all(mark in s.calls[0][1] for mark in ("\\n", '\\"', "\\u00", "\\ud83d\\ud")), single=True),
     Scenario("half-a-pair", "the model wrote half a surrogate pair: arguments that lenient parsers let through and strict ones refuse",
-             [*ESCAPED, user('Write down: Jürgen wants the "Star" lamp, two lines, 25 €.')], ["write_note"],
+             [*prompts.ESCAPED, user('Write down: Jürgen wants the "Star" lamp, two lines, 25 €.')], ["write_note"],
              lambda s: fine(s, 1) and not strictly(s), single=True, temperature=0.6),
     Scenario("world-text", "letters beyond ASCII and emoji in the arguments",
-             [*WORLD, user("Note for Jürgen: lamp for Osaka, 25 €.")], ["write_note"],
+             [*prompts.WORLD, user("Note for Jürgen: lamp for Osaka, 25 €.")], ["write_note"],
              lambda s: fine(s, 1) and any(ord(c) > 0xFFFF for c in s.calls[0][1]) and any(0x80 < ord(c) < 0x800 for c in s.calls[0][1]), single=True),
-    Scenario("long-note", "long arguments, more than 2,000 characters; the schema's maxLength stops a model that would not stop by itself", LONG, ["write_note"],
-             lambda s: fine(s, 1) and len(s.calls[0][1]) > 2000, limit=800, single=True, choice="required", temperature=0.5, schemas={"write_note": bounded("write_note", "text", 2000)}),
+    Scenario("long-note", "long arguments, more than 2,000 characters; the schema's maxLength stops a model that would not stop by itself", prompts.LONG, ["write_note"],
+             lambda s: fine(s, 1) and len(s.calls[0][1]) > 2000, limit=800, single=True, choice="required", temperature=0.5, schemas={"write_note": prompts.bounded("write_note", "text", 2000)}),
     Scenario("nested-transfer", "objects and a list of objects in the arguments",
-             [*MOVES, user("Move 12 of L-31 and 4 of S-8 from Station to Harbour, shelf C7.")], ["transfer_stock"],
+             [*prompts.MOVES, user("Move 12 of L-31 and 4 of S-8 from Station to Harbour, shelf C7.")], ["transfer_stock"],
              lambda s: fine(s, 1) and isinstance(args(s).get("items"), list), single=True),
     Scenario("dry-run-last", "an optional field that changes the meaning comes last: only try it",
-             [*MOVES, user("Only try: move 3 of L-31 from Station to Mill.")], ["transfer_stock"],
+             [*prompts.MOVES, user("Only try: move 3 of L-31 from Station to Mill.")], ["transfer_stock"],
              lambda s: fine(s, 1) and list(args(s))[-1] == "dry_run" and args(s)["dry_run"] is True, single=True),
     Scenario("no-arguments", "a tool without arguments",
-             [*TICKETS, user("Which tickets are left?")], ["list_open_tickets", "get_store_hours"],
+             [*prompts.TICKETS, user("Which tickets are left?")], ["list_open_tickets", "get_store_hours"],
              lambda s: fine(s, 1) and names(s) == ["list_open_tickets"], single=True),
     Scenario("hidden-card", "an argument that must stay hidden (the card number is made up)",
-             [*CARDS, user("Keep Cleo's card 4000 5555 6666 1111, until 11/28.")], ["save_card"],
+             [*prompts.CARDS, user("Keep Cleo's card 4000 5555 6666 1111, until 11/28.")], ["save_card"],
              lambda s: fine(s, 1) and "4000" in args(s).get("card_number", ""), single=True),
     Scenario("two-hours", "two calls without optional fields",
-             [*HOURS, user("When are Airport and Castle open?")], ["get_store_hours"], lambda s: fine(s, 2) and s.calls[0] != s.calls[1]),
+             [*prompts.HOURS, user("When are Airport and Castle open?")], ["get_store_hours"], lambda s: fine(s, 2) and s.calls[0] != s.calls[1]),
     Scenario("two-tools", "two calls to two tools in one turn",
              [user("Is Mill open on monday, and has it sold oil lamps?"), says("I look up both.", ("get_store_hours", {"store": "Mill", "day": "monday"}), search("oil lamp")),
               user("Is Harbour open on friday, and has it sold globes?"), says("I look up both.", ("get_store_hours", {"store": "Harbour", "day": "friday"}), search("globe")),
@@ -375,33 +156,33 @@ SCENARIOS = [
               user("Pay back A-1002 twice, 35 euros each."), says("I pay it twice.", *[("create_refund", {"order_id": "A-1002", "amount": 35})] * 2),
               user("Pay back A-1003 twice, 50 euros each.")], ["create_refund"], lambda s: fine(s, 2) and s.calls[0] == s.calls[1]),
     Scenario("plain-text", "text without a call, with tools on offer",
-             [*TALK, user("What should I know about old brass lamps?")], ["search_orders"],
-             lambda s: not s.calls and len(s.text) > 40 and s.reason not in LIMITS, system=TALKER, temperature=0.7),
+             [*prompts.TALK, user("What should I know about old brass lamps?")], ["search_orders"],
+             lambda s: not s.calls and len(s.text) > 40 and s.reason not in LIMITS, system=prompts.TALKER, temperature=0.7),
     Scenario("limit-in-prose", "a limit that cuts the text, no call (over Responses the server says `completed` all the same)",
-             [*TALK, user("Tell me a long story about a lighthouse.")], [], lambda s: not s.calls and s.reason in (*LIMITS, "completed") and s.text.rstrip()[-1:] not in ".!?", limit=40, system=TALKER, temperature=0.7),
+             [*prompts.TALK, user("Tell me a long story about a lighthouse.")], [], lambda s: not s.calls and s.reason in (*LIMITS, "completed") and s.text.rstrip()[-1:] not in ".!?", limit=40, system=prompts.TALKER, temperature=0.7),
     Scenario("limit-in-arguments", "a limit that cuts inside the arguments",
-             [*ONE, user("Who bought a paper shade since the first of June?")], ["search_orders"], lambda s: broken(s) and s.reason in LIMITS,
+             [*prompts.ONE, user("Who bought a paper shade since the first of June?")], ["search_orders"], lambda s: broken(s) and s.reason in LIMITS,
              limit=34, single=True, apis=ALL[:2]),
     Scenario("limit-completed", "a limit that cuts inside the arguments, over which the server says `completed` all the same",
-             [*ONE, user("Who bought a paper shade since the first of June?")], ["search_orders"], lambda s: broken(s) and s.reason == "completed",
+             [*prompts.ONE, user("Who bought a paper shade since the first of June?")], ["search_orders"], lambda s: broken(s) and s.reason == "completed",
              limit=34, single=True, apis=ALL[2:]),
     Scenario("limit-in-second-call", "a limit that cuts inside the second call; the first is whole (over Responses the server says `completed` all the same)",
-             [*SEARCHES, user("Find desk lamps that were shipped, and desk lamps that are open.")], ["search_orders"],
+             [*prompts.SEARCHES, user("Find desk lamps that were shipped, and desk lamps that are open.")], ["search_orders"],
              lambda s: len(s.calls) == 2 and broken(s) and bool(args(s)), limit=88),
     Scenario("killed-in-arguments", "the server process was killed inside the arguments: a real reset",
-             [*SCOPES, user("Look for glass shades in this region, up to 100.")], ["search_orders"],
+             [*prompts.SCOPES, user("Look for glass shades in this region, up to 100.")], ["search_orders"],
              lambda s: broken(s) and s.ending == "disconnect", fault="kill", single=True),
     Scenario("killed-in-second-call", "the server process was killed inside the second call's arguments; the first call had arrived whole",
-             [*SEARCHES, user("Find desk lamps that were shipped, and desk lamps that are open.")], ["search_orders"],
+             [*prompts.SEARCHES, user("Find desk lamps that were shipped, and desk lamps that are open.")], ["search_orders"],
              lambda s: len(s.calls) == 2 and broken(s) and s.ending == "disconnect", fault="kill", after=30),
     Scenario("killed-in-prose", "the server process was killed inside the text",
-             [*TALK, user("Tell me a long story about a lighthouse.")], [], lambda s: bool(s.text) and s.ending == "disconnect",
-             fault="kill", where="text", system=TALKER, temperature=0.7),
+             [*prompts.TALK, user("Tell me a long story about a lighthouse.")], [], lambda s: bool(s.text) and s.ending == "disconnect",
+             fault="kill", where="text", system=prompts.TALKER, temperature=0.7),
     Scenario("timeout-in-arguments", "the server process was stopped inside the arguments; the client gave up after 3 s of silence",
-             [*REFUNDS, user("Pay back A-1003: 1049.75 dollars, it never came.")], ["create_refund"],
+             [*prompts.REFUNDS, user("Pay back A-1003: 1049.75 dollars, it never came.")], ["create_refund"],
              lambda s: broken(s) and s.ending == "timeout", fault="stall", single=True),
     Scenario("cancel-in-arguments", "the client cancelled inside the arguments",
-             [*WORLD, user("Note for Jürgen: lamp for Osaka, 25 €.")], ["write_note"],
+             [*prompts.WORLD, user("Note for Jürgen: lamp for Osaka, 25 €.")], ["write_note"],
              lambda s: broken(s) and s.ending == "cancel", fault="cancel", single=True),
     Scenario("exchange-refund", "a refund, its result, and the response built on it",
              [user("Pay back A-1001: 20 euros."), says("I pay it back.", ("create_refund", {"order_id": "A-1001", "amount": 20})), result("paid, refund R-311"),
@@ -411,8 +192,8 @@ SCENARIOS = [
              lambda s: fine(s, 1) and "A-1003" in s.calls[0][1], single=True, results=lambda name, a: "paid, refund R-313",
              finish=lambda s: "R-313" in s.text and not s.calls),
     Scenario("exchange-two-searches", "two searches, their results, and the response built on them",
-             [*SEARCHES[:2], result("1 order: A-1007, Okoro", "2 orders: A-1011, Tanaka; A-1012, Weiss"),
-              says("One brass lamp came back: A-1007. Two were delivered: A-1011 and A-1012."), *SEARCHES[2:],
+             [*prompts.SEARCHES[:2], result("1 order: A-1007, Okoro", "2 orders: A-1011, Tanaka; A-1012, Weiss"),
+              says("One brass lamp came back: A-1007. Two were delivered: A-1011 and A-1012."), *prompts.SEARCHES[2:],
               result("1 order: A-1020, Haddad", "no order"), says("One order is open: A-1020. No order is packed."),
               user("Which desk lamps were shipped, and which are open?")], ["search_orders"], lambda s: fine(s, 2) and s.calls[0] != s.calls[1],
              results=lambda name, a: f"1 order: A-{1030 + len(a.get('status', ''))}, Silva", finish=lambda s: "A-10" in s.text and not s.calls),
