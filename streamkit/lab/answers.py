@@ -3,6 +3,7 @@
 `reveal` prints them from here. Where the piece is the package's own, the package is the answer key.
 """
 
+import json
 import re
 
 from ..events import Call, CallDelta
@@ -64,3 +65,22 @@ class Keyed:
         if event.text:
             call.fragments.append(event)
         return call
+
+
+# Chapter 6
+
+
+def strict_parse(text):
+    """The value of a JSON text. ValueError for what is no JSON, and for what no tool should be given."""
+
+    def once(pairs):
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a key came twice")
+        return dict(pairs)
+
+    try:
+        value = json.loads(text, object_pairs_hook=once)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()  # refuses NaN, 1e400, half a pair
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    return value
