@@ -1,4 +1,4 @@
-"""The book and its exercises: what every chapter has, and that the exercises start unsolved, can be solved, and catch what is wrong."""
+"""What every chapter has; and its exercises start unsolved, can be solved, and catch what is wrong."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""What check, hint, reveal and use say of anything a learner may write. None of it raises, and none of it takes two seconds."""
+"""What check, hint, reveal and use say of anything a learner may write. None of them raises, and each ends."""
 
 import time
 from types import SimpleNamespace

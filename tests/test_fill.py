@@ -1,4 +1,4 @@
-"""nbval on the book and on workbooks, with the plain command: always the book, filled with somebody's exercise cells."""
+"""nbval on the book and on workbooks, with the plain command: always the book, with somebody's exercise cells."""
 
 import json
 import os

@@ -18,7 +18,7 @@ MARK = "streamkit"  # the key in a notebook's metadata that says it is one of ou
 
 
 def fill(book: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
-    """A copy of `book` in which every exercise cell named in `answers` holds that text. Outputs and ids stay those of the book."""
+    """A copy of `book` in which every exercise cell named in `answers` holds that text; outputs and ids stay."""
     filled = copy.deepcopy(book)
     for cell in filled.cells:
         if cell.cell_type == "code" and (name := name_of(cell.source)) in answers:
@@ -27,9 +27,9 @@ def fill(book: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
 
 
 def written(path: Path) -> dict[str, str]:
-    """The exercise cells of a notebook file by name; of two with one name the last. Problem where the file is no notebook.
+    """The exercise cells of a notebook file by name; of two with one name the last.
 
-    Read as plain JSON: outputs, ids, cells added, removed or moved do not matter.
+    Read as plain JSON: outputs, ids, cells added, removed or moved do not matter. Problem where it is no notebook.
     """
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]

@@ -1,6 +1,6 @@
-"""`pytest --nbval` for the book, filled with the package's answers, and for a workbook: the book, filled with the learner's.
+"""`pytest --nbval` always runs the book: under notebooks/ filled with the package's answers, under workbook/ the learner's.
 
-Only notebooks with our mark are touched, in folders named notebooks/ and workbook/. Kept light: pytest loads this wherever streamkit is installed.
+Only notebooks with our mark are touched. Kept light, since pytest loads this wherever streamkit is installed.
 """
 
 import os
@@ -56,7 +56,7 @@ def _filled(node, path: Path, book: Path, place: str):
         option.nbval_cell_timeout = 60
 
     class Filled(IPyNbFile):
-        """nbval's file, reading the filled book in place of the file on disk. The kernel starts in the file's folder."""
+        """nbval's file, reading the filled book in place of the one on disk. The kernel starts in the file's folder."""
 
         def collect(self):
             stored = nbformat.read(book, as_version=4)

@@ -26,11 +26,12 @@ class Standing(NamedTuple):
 
 
 def standings(folder: Path) -> list[Standing]:
-    """Every exercise of the course as a workbook's files have it, each run again. Problem where there is no workbook."""
+    """Every exercise of the course as a workbook's files have it, each run again. Problem where there are no files."""
     files = {number: path for path in sorted(folder.glob("*.ipynb")) if (number := chapter(path)) is not None}
     if not files:
         raise Problem(
-            f"expected a workbook, found no chapter of the course in {folder}. A workbook is made by: python3 kit.py lab"
+            f"expected a workbook, found no chapter of the course in {folder}. "
+            "A workbook is made by: python3 kit.py lab"
         )
     pieces, texts, unreadable = Pieces(folder), {}, {}
     for number, path in files.items():

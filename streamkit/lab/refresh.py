@@ -95,7 +95,7 @@ def text(book: NotebookNode) -> str:
 
 
 def alike(old: list, new: list) -> bool:
-    """Would a reader see the same? Sanitised text is equal, and pictures are equal but for what a font or a version does."""
+    """Would a reader see the same? Sanitised text is equal, and pictures are but for what a font or a version does."""
     return len(old) == len(new) and all(map(_alike, old, new))
 
 

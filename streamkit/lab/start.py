@@ -17,8 +17,8 @@ READY = "streamkit is ready. check, hint, reveal and use take the name of an exe
 def start(number: int, renew: bool = False) -> None:
     """Follow the exercise cells of chapter `number`, and see to it that the learner works in a workbook.
 
-    Opened in the book itself it makes the workbook and links to it. `renew` takes a newer edition of the chapter: the learner's file
-    moves aside, and the exercise cells move over.
+    Opened in the book itself it makes the workbook and links to it. `renew` takes a newer edition of the chapter: the
+    learner's file moves aside, and the exercise cells move over.
     """
     SESSION.listen(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)())
     here = verbs.HERE
@@ -45,8 +45,8 @@ def _send_on(number: int, book: Path, folder: Path) -> None:
     from IPython.display import Markdown, display
 
     where = f"{folder.name}/{_file(number, book)}"
-    said = f"This is the book itself, where nothing is kept. Your own copy is [{where}](../{where}): **open it and work there.**"
-    display(Markdown(said))
+    said = f"Your own copy is [{where}](../{where}): **open it and work there.**"
+    display(Markdown(f"This is the book itself, where nothing is kept. {said}"))
 
 
 def _newer(number: int, book: Path, folder: Path, renew: bool) -> None:
@@ -55,15 +55,13 @@ def _newer(number: int, book: Path, folder: Path, renew: bool) -> None:
     if not name or not workbook.older(name, book, folder):
         return
     if not renew:
-        print(
-            f"The book has a newer edition of this chapter; yours is left as it is. To take the newer one: start({number}, renew=True)"
-        )
+        print("The book has a newer edition of this chapter; yours is left as it is.")
+        print(f"To take the newer one: start({number}, renew=True)")
         return
     try:
         [(_, aside)] = workbook.renew([name], book, folder)
     except (Problem, OSError) as error:
         print(f"The newer edition was not taken: {error}")
     else:
-        print(
-            f"The newer edition is in place, with your exercise cells; yours lies in {aside}. Now choose File, Reload Notebook from Disk."
-        )
+        print(f"The newer edition is in place, with your exercise cells; yours lies in {aside}.")
+        print("Now choose File, Reload Notebook from Disk.")

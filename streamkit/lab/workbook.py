@@ -47,9 +47,9 @@ def make(book: Path = BOOK, workbook: Path = WORKBOOK) -> Made:
 
 
 def renew(names: Iterable[str], book: Path = BOOK, workbook: Path = WORKBOOK) -> list[tuple[str, str]]:
-    """Take chapters of a newer book: the learner's file moves to `older/`, the new one gets the exercise cells of the old one.
+    """Take chapters of a newer book: the learner's file moves to `older/`, and its exercise cells go into the new one.
 
-    Returns pairs of the chapter and where its older copy lies now.
+    Returns pairs of the chapter and where its older copy lies now. Problem where the learner's file is no notebook.
     """
     import nbformat
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from streamkit.lab.paths import BOOK, ROOT, WORKBOOK
 from streamkit.lab.problem import Problem
 
-# Nothing leaves the machine: no news, no search for updates or extensions. Ctrl-C stops at once: the notebooks are saved.
+# Nothing leaves the machine: no news, no search for updates or extensions. Ctrl-C stops without a question.
 QUIET = [
     "--LabApp.news_url=",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",

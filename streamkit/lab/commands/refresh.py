@@ -48,8 +48,7 @@ def chosen(words: list[str], book: Path = BOOK) -> list[Path]:
         else:
             matches = [chapter for chapter in chapters_in(book) if chapter.name.startswith(word)]
         if not matches:
-            raise Problem(
-                f"expected a chapter's file or the first letters of its name, got {word!r}. There are: {', '.join(p.name for p in chapters_in(book))}"
-            )
+            known = ", ".join(chapter.name for chapter in chapters_in(book))
+            raise Problem(f"expected a chapter's file or how its name begins, got {word!r}. There are: {known}")
         found += matches
     return found or chapters_in(book)

@@ -1,6 +1,7 @@
 """Which cell holds which exercise, and how its last run went.
 
-An exercise is known by its cell's `# exercise: NAME` line, not by the cell's id: JupyterLab renews ids on split, merge and copy.
+An exercise is known by its cell's `# exercise: NAME` line, not by the cell's id: JupyterLab renews ids on split, merge
+and copy.
 """
 
 import ast
@@ -28,7 +29,7 @@ def plain(source: str) -> str:
 
 
 def stub_line(source: str) -> int | None:
-    """The line of the first `...` that stands where the learner's code belongs, or None. Nothing for text that is no Python."""
+    """The line of the first `...` that stands where the learner's code belongs, or None. Nothing where it is no Python."""
     try:
         tree = ast.parse(plain(source))
     except (SyntaxError, ValueError):

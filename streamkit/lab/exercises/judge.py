@@ -1,4 +1,4 @@
-"""A piece over its cases: agreement, or the one smallest counterexample. No process, no clock but the one it is handed."""
+"""A piece over its cases: agreement, or the one smallest counterexample."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -29,7 +29,7 @@ class Pieces:
             return None
 
     def keep(self, name: str, text: str) -> str | None:
-        """Keep a piece that passes, whole or not at all. The file, as the learner would name it, or None where nothing is kept."""
+        """Keep a piece that passes, whole or not at all; the file's name within the workbook, None where none is kept."""
         if self.folder is None or judged():
             return None
         try:

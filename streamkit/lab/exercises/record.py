@@ -21,7 +21,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Wrong:
-    """A plausible wrong answer and the pointer that must catch it: the right answer with `swap` applied, or a `text` of its own."""
+    """A plausible wrong answer and the pointer that must catch it: `text`, or the right answer with `swap` applied."""
 
     what: str
     pointer: str

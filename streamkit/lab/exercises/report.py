@@ -50,7 +50,10 @@ def report(exercise: Exercise, verdict: dict, code: str, note: str = "") -> Stat
     elif kind == "cut":
         sentence = cut(verdict)
     elif kind == "gone":
-        sentence = "Your code ended the Python process it ran in, so there is no verdict. Does it call os._exit, or fill the memory?"
+        sentence = (
+            "Your code ended the Python process it ran in, so there is no verdict. "
+            "Does it call os._exit, or fill the memory?"
+        )
     else:
         sentence, ask = (
             f"The check itself failed, which is a fault of the kit's and not yours: {verdict['sentence']}",
@@ -88,4 +91,7 @@ def cut(verdict: dict) -> str:
     if where.endswith("`<module>`"):
         where = where.removesuffix(", in `<module>`")
     what = "It was waiting" if verdict["waits"] else "It was still busy"
-    return f"Your code did not finish and was stopped. {what} {where}. Is there a loop that never ends, or work that grows with every fragment?"
+    return (
+        f"Your code did not finish and was stopped. {what} {where}. "
+        "Is there a loop that never ends, or work that grows with every fragment?"
+    )

@@ -26,9 +26,10 @@ _decided: dict[tuple, dict] = {}
 def verdict(exercise: Exercise, text: str, before: tuple[str, ...] = (), again: bool = True) -> dict:
     """What a process of its own makes of a cell's text.
 
-    `before` holds the texts of the pieces it builds on. The answer is plain data with a "state": pass, fail (a counterexample), error (the text
-    does not run by itself), cut (not finished in time), gone (the process ended), broken (the check itself failed). A decision is remembered;
-    what a busy machine may decide otherwise the next time is decided `again`.
+    `before` holds the texts of the pieces it builds on. The answer is plain data with a "state": pass, fail (a
+    counterexample), error (the text does not run by itself), cut (not finished in time), gone (the process ended),
+    broken (the check itself failed). A decision is remembered; what a busy machine may decide otherwise the next time
+    is decided `again`.
     """
     key = (exercise.name, text, before)
     if key not in _decided or (again and _decided[key]["state"] not in ("pass", "fail")):

@@ -38,14 +38,16 @@ def lines_of(value: Any, show: Callable | None, limit: int = 12) -> list[str]:
         listed = type(value) in (list, tuple) and value
         show = lambda value: [shown(item, 160) for item in (value if listed else [value])]  # noqa: E731
     items = [clean(item, 160) for item in show(value)]
-    return items if len(items) <= limit else [*items[: limit - 4], f"… {len(items) - limit + 1} more …", *items[-3:]]
+    if len(items) <= limit:
+        return items
+    return [*items[: limit - 4], f"… {len(items) - limit + 1} more …", *items[-3:]]
 
 
 NOT_AN_IDEA = (NameError, SystemExit, KeyboardInterrupt, EOFError)
 
 
 def within(error: BaseException) -> list[tuple]:
-    """The frames of an exception that lie in the learner's cell, with their lines; none where its call did not even fit."""
+    """The frames of an exception in the learner's cell, with their lines; none where its call did not even fit."""
     walked = traceback.walk_tb(error.__traceback__)
     return [(frame, line) for frame, line in walked if frame.f_code.co_filename == CELL]
 
@@ -54,7 +56,10 @@ def raised(error: BaseException) -> str:
     """An exception of the learner's code as a sentence: what, where, and the arguments of the call."""
     inside = within(error)
     if isinstance(error, NameError) and (name := getattr(error, "name", None)):
-        what = f"`{clean(name, 60)}` is not defined in this cell, and the check runs the cell by itself. If it stands in another cell, move it here"
+        what = (
+            f"`{clean(name, 60)}` is not defined in this cell, and the check runs the cell by itself. "
+            "If it stands in another cell, move it here"
+        )
     elif isinstance(error, SystemExit | KeyboardInterrupt):
         what = f"it raised {type(error).__name__}, which would have stopped the program"
     elif isinstance(error, EOFError):

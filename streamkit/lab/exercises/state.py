@@ -12,7 +12,7 @@ Texts = Callable[[str], str | None]  # the name of an exercise -> the learner's 
 
 
 def state_of(exercise: Exercise, text: str, mine: Texts, note: str = "") -> State:
-    """What `check` says of a cell's text and what `streamkit progress` counts. `note` is printed as a line of its own."""
+    """What `check` says of a cell's text and what `streamkit progress` counts. `note` becomes a line of its own."""
     if (line := stub_line(text)) is not None:
         return stands(exercise, "○", f"Line {line} of its cell is still `...`.", note, code=text)
     return report(exercise, verdict(exercise, text, before(exercise, mine)), text, note)

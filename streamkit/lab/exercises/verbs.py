@@ -48,7 +48,7 @@ def reveal(name: str) -> None:
 
 
 def use(name: str) -> Any:
-    """The learner's piece where it passes, else the package's; one line says which. None for a name that no exercise has."""
+    """The learner's piece where it passes, else the package's; one line says which. None where no exercise has the name."""
     found = []
 
     def choose(exercise: Exercise) -> None:

@@ -1,4 +1,4 @@
-"""The process in which a learner's text runs: `python -m streamkit.lab.exercises.worker`, a request on stdin, a verdict on stdout.
+"""The process in which a learner's text runs: a request on stdin, a verdict on stdout.
 
 A process of its own, since nothing else can be stopped on every system: an endless loop, `os._exit`, a full memory.
 """
@@ -80,7 +80,10 @@ def judged(request: dict, watch) -> dict:
 
 
 def guard(trial, out) -> None:
-    """Limit the memory, and cut the piece when its time is over: by processor time, since a busy machine is no fault of the learner's."""
+    """Limit the memory, and cut the piece when its time is over.
+
+    The time is the processor's, since a busy machine is no fault of the learner's, unless the piece only waits.
+    """
     with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
         import resource
 
