@@ -20,4 +20,5 @@ __all__ = [*_FROM]
 def __getattr__(name):
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_FROM[name]), name)
+    value = globals()[name] = getattr(importlib.import_module(_FROM[name]), name)  # over a module of the same name
+    return value
