@@ -87,11 +87,11 @@ def test_times_are_those_of_the_reads(tmp_path):
     capture = load("chat-preamble-then-call")
     with ReplayServer([capture], speed=2) as server:
         again = read_capture(record(tmp_path / "again.jsonl", server.url, capture.api, {"model": "x"}))
-    assert again.ended_at >= capture.ended_at / 2  # it cannot come earlier than it was sent
-    first = {event.at for event in again.events()}
-    assert len(first) > 10 and sorted(first) == [
-        event.at for event in again.events() if event.at in first and first.discard(event.at) is None
-    ]
+    assert (
+        again.ended_at > capture.ended_at / 2 - 0.2
+    )  # it cannot come earlier than it was sent, but for when the two clocks began
+    times = [event.at for event in again.events()]
+    assert times == sorted(times) and len(set(times)) > 10
 
 
 def test_two_chunks_of_one_network_read_are_one_read(tmp_path):

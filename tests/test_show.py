@@ -48,6 +48,14 @@ def test_what_was_refused_says_why():
     assert any("does not parse: lone surrogate at character" in line for line in lines_of("responses-half-a-pair"))
 
 
+def test_no_fragment_of_a_hidden_field_is_printed(capsys):
+    assert main(["show", "chat-hidden-card", "--events"]) == 0
+    masked = capsys.readouterr().out
+    assert main(["show", "chat-hidden-card", "--events", "--unmask"]) == 0
+    assert "text='card'" not in masked and "text='card'" in capsys.readouterr().out
+    assert masked.count("(1 characters, not shown)") > 10
+
+
 def test_a_field_that_must_stay_hidden_stays_hidden():
     capture = load("chat-hidden-card")
     number = json.loads(capture.turn().calls[0].text)["card_number"]

@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 
-from streamkit.events import Call
+from streamkit.events import Call, TextDelta, ThinkingDelta
 from streamkit.lab.captures import Capture, find_captures, read_capture
 from streamkit.lab.problem import Problem
 
@@ -45,14 +45,18 @@ def run(args) -> int:
         print(line)
     if args.events:
         print("\nEvents")
+        hidden = not args.unmask and any(_secret_fields(tool.get("parameters")) for tool in capture.tools)
         for event in capture.events():
-            fields = ", ".join(
-                f"{name}={value!r}"
-                for name, value in event._asdict().items()
-                if name != "at" and value not in (None, "")
-            )
-            print(f"{event.at:9.3f} s  {type(event).__name__}({safe(fields)})")
+            print(f"{event.at:9.3f} s  {_event(event, hidden)}")
     return 0
+
+
+def _event(event, hidden: bool) -> str:
+    """An event on one line; with `hidden` fields about, argument text is only counted."""
+    fields = {name: value for name, value in event._asdict().items() if name != "at" and value not in (None, "")}
+    if hidden and not isinstance(event, TextDelta | ThinkingDelta) and "text" in fields:
+        fields["text"] = f"({len(event.text)} characters, not shown)"
+    return safe(f"{type(event).__name__}({', '.join(f'{name}={value!r}' for name, value in fields.items())})")
 
 
 def safe(text: str) -> str:
