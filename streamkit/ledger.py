@@ -6,8 +6,8 @@ Who may run a tool is decided by one thing: whether a row with the call's key is
 |----------|-----------------------------------------------------|-------------------|---------------------------------------|
 | no row   | nobody                                              | New: now claimed  | runs the tool, once, and settles      |
 | no row   | nobody; but another attempt claimed this tool under | Changed           | runs nothing, reports both; a person  |
-|          | keys that are proposed no more (failed: not counted) |                  | may have it claimed as `decided`      |
-| claimed  | `claim`; its holder runs, or is dead: nobody knows  | Open              | waits the tool's time-out with `look`, |
+|          | keys now proposed no more (failed ones aside)       |                   | may have it claimed as `decided`      |
+| claimed  | `claim`; its holder runs, or is dead: nobody knows  | Open              | waits with `look` for its time-out,   |
 |          |                                                     |                   | then calls `doubt`                    |
 | in_doubt | its holder: a time-out, a cancel, any exception but | Open, in doubt    | asks downstream with the same key and |
 |          | NotDone; or `doubt`, by one who waited in vain      |                   | calls `resolve`; else reports it      |
