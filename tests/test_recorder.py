@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamkit.__main__ import main
+from streamkit.lab.apis import endpoint, offered
 from streamkit.lab.captures import load, read_capture
 from streamkit.lab.problem import Problem
-from streamkit.lab.recorder import endpoint, offered, record
+from streamkit.lab.recorder import record
 from streamkit.lab.redact import REMOVED, Secrets
 from streamkit.lab.replay import ReplayServer
 from streamkit.lab.schedule import Cut
@@ -324,6 +325,16 @@ def test_the_prompt_makes_a_body_that_each_api_takes(tmp_path, capsys):
         }[path]
         assert offered(api, body) == json.loads((DATA / "tools.json").read_text("utf-8"))
         assert read_capture(out).tools == offered(api, body)
+
+
+def test_a_key_does_not_travel_in_the_clear(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    words = ["--api", "openai-chat", "-o", str(tmp_path / "c.jsonl"), "--model", "m", "--prompt", "p"]
+    assert main(["record", "http://provider.example/v1", *words]) == 2
+    assert "would go to 'provider.example' unencrypted" in capsys.readouterr().err
+    for url in (f"ftp://me:{KEY}@host/v1?key={KEY}", f"http://[::1?{KEY}"):
+        assert main(["record", url, *words]) == 2
+        assert KEY not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("given_url", "made"), [

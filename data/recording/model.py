@@ -15,8 +15,9 @@ from pathlib import Path
 import httpx
 from serve import ALIAS
 
+from streamkit.lab.apis import endpoint
 from streamkit.lab.captures import read_capture
-from streamkit.lab.recorder import endpoint, record
+from streamkit.lab.recorder import record
 
 FRAGMENT = {  # what marks one fragment in the bytes of each API
     "arguments": {"openai-chat": b'"arguments":', "anthropic-messages": b'"input_json_delta"', "openai-responses": b'"response.function_call_arguments.delta"'},

@@ -11,42 +11,11 @@ from typing import Any
 
 import httpx
 
+from streamkit.lab.apis import endpoint, guard, offered
 from streamkit.lab.capture_lines import CaptureWriter
 from streamkit.lab.no_stream import refuse
 from streamkit.lab.problem import Problem
 from streamkit.lab.redact import KEPT_REQUEST_HEADERS, KEPT_RESPONSE_HEADERS, Secrets, kept
-
-PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic-messages": "/messages"}
-KEYS = {
-    "openai-chat": "OPENAI_API_KEY",
-    "openai-responses": "OPENAI_API_KEY",
-    "anthropic-messages": "ANTHROPIC_API_KEY",
-}
-
-
-def endpoint(url: str, api: str) -> str:
-    """The full address: a base such as https://host/v1 gets the path of the API behind it."""
-    try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise Problem(f"not an address: {url!a} ({error})") from None
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise Problem(f"expected an address such as https://host/v1, got {url!a}")
-    path = parsed.path.rstrip("/")
-    if path.endswith(PATHS[api]):
-        return url
-    return str(parsed.copy_with(path=(path or "/v1") + PATHS[api]))
-
-
-def offered(api: str, body: dict) -> list[dict]:
-    """The tools of a request body in one shape for all APIs: name, description, parameters (JSON Schema)."""
-    tools = []
-    for tool in body.get("tools") or []:
-        inner = tool.get("function", tool) if api == "openai-chat" else tool
-        schema = inner.get("input_schema") if api == "anthropic-messages" else inner.get("parameters")
-        if inner.get("name") and schema is not None:  # a tool of the provider's own has no schema
-            tools.append({"name": inner["name"], "description": inner.get("description", ""), "parameters": schema})
-    return tools
 
 
 def surroundings() -> dict:
@@ -110,6 +79,7 @@ def record(
     an answer that is no event stream.
     """
     target = endpoint(url, api)
+    guard(target, key)
     body = {**body, "stream": True}
     sent = {"content-type": "application/json", "accept": "text/event-stream", "accept-encoding": "identity"}
     if api == "anthropic-messages":

@@ -9,11 +9,12 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from streamkit.lab.apis import PATHS
 from streamkit.lab.captures import Capture
 from streamkit.lab.problem import Problem
 from streamkit.lab.schedule import Cut, schedule
 
-PATHS = {"/chat/completions": "openai-chat", "/messages": "anthropic-messages", "/responses": "openai-responses"}
+APIS = {path: api for api, path in PATHS.items()}
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_REQUEST = 64 * 1024 * 1024
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close with RST instead of FIN
@@ -105,13 +106,13 @@ class _Handler(BaseHTTPRequestHandler):
                 ]
                 self._json(200, {"object": "list", "data": models})
             else:
-                self._error(404, f"POST to one of {', '.join('/v1' + path for path in PATHS)}, or GET /v1/models")
+                self._error(404, f"POST to one of {', '.join('/v1' + path for path in APIS)}, or GET /v1/models")
 
     def do_POST(self) -> None:
         replay = self.server.replay
         if not self._host_is_ours():
             return
-        api = PATHS.get(self.path.partition("?")[0].removeprefix("/v1"))
+        api = APIS.get(self.path.partition("?")[0].removeprefix("/v1"))
         try:
             length = int(self.headers.get("content-length", ""))
             if not 0 <= length <= LONGEST_REQUEST:
@@ -122,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return self._error(400, "expected a JSON body with its content-length")
         if api is None:
-            return self._error(404, f"no such path; known: {', '.join('/v1' + path for path in PATHS)}")
+            return self._error(404, f"no such path; known: {', '.join('/v1' + path for path in APIS)}")
         try:
             capture = replay.choose(api, str(model))
         except LookupError as error:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from streamkit.lab.captures import SUFFIXES
+from streamkit.lab.apis import KEYS, PATHS, asked
+from streamkit.lab.captures import SUFFIXES, read_capture
 from streamkit.lab.problem import Problem
-from streamkit.lab.recorder import KEYS, PATHS, record
+from streamkit.lab.recorder import record
 
 
 def arguments(parser) -> None:
@@ -76,8 +77,6 @@ def run(args) -> int:
 
 
 def _report(path: Path) -> int:
-    from streamkit.lab.captures import read_capture
-
     capture = read_capture(path)
     turn = capture.turn()
     calls = ", ".join(f"{call.name!a} {call.outcome}" for call in turn.calls) or "no calls"
@@ -118,17 +117,4 @@ def _body(args, api: str) -> dict:
         isinstance(tool, dict) and {"name", "parameters"} <= tool.keys() for tool in tools
     ):
         raise Problem(f"--tools: {args.tools}: expected a list of objects with name, description and parameters")
-    message = {"role": "user", "content": args.prompt}
-    if api == "openai-responses":
-        body = {"input": [message], "max_output_tokens": args.max_tokens}
-        shaped = [{"type": "function", **tool, "strict": False} for tool in tools]
-    elif api == "anthropic-messages":
-        body = {"messages": [message], "max_tokens": args.max_tokens}
-        shaped = [
-            {"name": tool["name"], "description": tool.get("description", ""), "input_schema": tool["parameters"]}
-            for tool in tools
-        ]
-    else:
-        body = {"messages": [message], "max_completion_tokens": args.max_tokens}
-        shaped = [{"type": "function", "function": tool} for tool in tools]
-    return {"model": args.model, **body} | ({"tools": shaped} if tools else {})
+    return asked(api, args.model, args.prompt, tools, args.max_tokens)

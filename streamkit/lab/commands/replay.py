@@ -3,9 +3,10 @@
 import sys
 import threading
 
+from streamkit.lab.apis import PATHS
 from streamkit.lab.captures import find_captures, read_capture
 from streamkit.lab.problem import Problem
-from streamkit.lab.replay import PATHS, ReplayServer
+from streamkit.lab.replay import ReplayServer
 from streamkit.lab.schedule import Cut
 
 
@@ -29,15 +30,13 @@ def run(args) -> int:
     """Serve until Ctrl-C."""
     cut = Cut.parse(args.cut_at) if args.cut_at else None
     captures = [read_capture(path) for path in find_captures(*args.paths)]
-    unserved = {capture.api for capture in captures} - set(PATHS.values())
+    unserved = {capture.api for capture in captures} - set(PATHS)
     captures = [capture for capture in captures if capture.api not in unserved]
     if not captures:
-        raise Problem(
-            f"nothing to serve: {', '.join(sorted(unserved))} cannot be replayed, only {', '.join(PATHS.values())}"
-        )
+        raise Problem(f"nothing to serve: {', '.join(sorted(unserved))} cannot be replayed, only {', '.join(PATHS)}")
     if unserved:
         print(
-            f"left out, since only {', '.join(PATHS.values())} are served: {', '.join(sorted(unserved))}",
+            f"left out, since only {', '.join(PATHS)} are served: {', '.join(sorted(unserved))}",
             file=sys.stderr,
         )
     server = ReplayServer(
@@ -53,7 +52,7 @@ def run(args) -> int:
             f"{len(captures)} captures at {server.url} (Ctrl-C stops). The request's model names a capture, else the next one answers.",
             flush=True,
         )
-        for path, api in PATHS.items():
+        for api, path in PATHS.items():
             if mine := [capture.name for capture in captures if capture.api == api]:
                 print(f"  POST {server.url}{path}  {len(mine)} captures, such as {mine[0]!a}", flush=True)
         threading.Event().wait()
