@@ -105,6 +105,17 @@ def recut_fragments(events: list, size: int = 1) -> list:
 
 
 def at_once(*streams: list) -> list[tuple[int, object]]:
-    """The events of several streams in order of time, each as (number of its stream, event): two requests sent together."""
-    numbered = [(number, event) for number, stream in enumerate(streams) for event in stream]
-    return sorted(numbered, key=lambda pair: pair[1].at)
+    """The events of several streams as if they had come at once, in order of time, each as (number of its stream, event).
+
+    The times of all but the first are moved so that the first deltas of their calls fall together. Raises Problem for a
+    stream without a call.
+    """
+    begins = [next((event.at for event in stream if isinstance(event, CallDelta)), None) for stream in streams]
+    if None in begins:
+        raise Problem(f"streams with calls were expected, stream {begins.index(None)} has none")
+    moved = [
+        (number, event._replace(at=event.at + (begins[0] - begins[number])))
+        for number, stream in enumerate(streams)
+        for event in stream
+    ]
+    return sorted(moved, key=lambda pair: pair[1].at)

@@ -19,7 +19,7 @@ ALIEN = "<text of another call>"
 def buffer_cases() -> Iterator[Case]:
     """Fragments of one call, and what a buffer holds of them."""
     streams = [(group, pointer, [part(text) for text in texts]) for group, pointer, texts in BUFFER_STREAMS]
-    yield Case([], {"text": "", "add returned": []}, "empty", "streams without a fragment")
+    yield Case([], {"text": "", "add returned": []}, "empty", "hand-made streams")
     for _, pointer, deltas in streams:
         yield Case(deltas, buffered(Buffer, deltas), pointer, "hand-made streams")
     for group, events in recorded():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from streamkit.events import ArgumentSnapshot, CallDelta, CallFinished, TextDelta
 
-WITH_TWO_CALLS = [f"{api}-two-{what}" for what in ("searches",) for api in ("chat", "messages", "responses")]
+WITH_TWO_CALLS = [f"{api}-two-{what}" for what in ("searches", "tools") for api in ("chat", "messages", "responses")]
 A, B = "call_a", "call_b"
 
 
