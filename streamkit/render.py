@@ -41,7 +41,7 @@ def to_text(
     shown = []
     for block in blocks:
         if block.kind == "text" and block.pieces:
-            shown.append(visible(block.text))
+            shown.append(visible(block.text).strip("\n"))
         elif block.kind == "thinking":
             shown.append("(thinking)")
         elif block.kind == "call":

@@ -235,7 +235,7 @@ def ran(tmp_path_factory):
     assert report.exists(), done.stdout + done.stderr
     found = {}
     for case in xml.parse(report).iter("testcase"):
-        place = "workbook" if "workbook." in case.get("classname") else "book"
+        place = "book" if f"{BOOK.name}." in case.get("classname") else "workbook"
         stem = next(path.stem for path in CHAPTERS if path.stem in case.get("classname"))
         broken = [
             part.get("message", "") + (part.text or "") for part in case if part.tag in ("failure", "error", "skipped")
