@@ -67,6 +67,11 @@ def cost_chart(data: dict) -> Chart:
         ):
             ax.plot(data["held"], [1e6 * one for one in data[name]], line, marker=marker, color=colour, label=name)
         ax.set(xscale="log", yscale="log", xlabel="characters held already", ylabel="microseconds a fragment")
+        for axis, form in (
+            (ax.xaxis, "{x:,.0f}"),
+            (ax.yaxis, "{x:g}"),
+        ):  # powers of ten would be mathematics, which is off
+            axis.set_major_formatter(form)
         ax.legend()
     ratio = [slow / quick for slow, quick in zip(data["+= on an attribute"], data["list and join"], strict=True)]
     said = f"At {data['held'][-1]:,} characters += on an attribute takes {ratio[-1]:,.0f} times as long as an append to a list"
