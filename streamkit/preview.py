@@ -148,9 +148,10 @@ class _Row:
             self._closed, self._pieces = _closed(self._how, value), []
         else:
             self._count += len(value)
-            if self._kept <= LONGEST["text"][0]:
-                self._pieces.append(value)
-                self._kept += len(value)
+            head = value[: LONGEST["text"][0] - self._kept]
+            if head:
+                self._pieces.append(head)
+                self._kept += len(head)
         return True
 
     def draw(self, over: bool) -> str:
