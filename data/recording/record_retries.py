@@ -2,7 +2,7 @@
 
 resamples.ndjson: two turns, each asked again and again at temperatures 0, 0.2 and 0.8, as a retry asks again.
 replays.ndjson: the turn after an interrupted one, with five histories of the interruption, 100 times each: the user asks for a
-ticket number that was never given out. One JSON object a line; the lines with `request` say what was asked, the others what came.
+ticket number that was never given out, and no tool is on offer, so that the answer is a text. One JSON object a line; the lines with `request` say what was asked, the others what came.
 """
 
 import argparse
@@ -40,18 +40,22 @@ EARLIER = [
     user("My desk lamp flickers. Can the workshop look at it?"),
     says("I open a ticket for your lamp.", ("open_ticket", {"subject": "Desk lamp flickers"})),
     result("opened, number T-4417"),
-    says("Your ticket for the desk lamp is T-4417."),
+    says("The ticket for your desk lamp is open."),
+    user("What is its number?"),
+    says("The number of the ticket is T-4417."),
     user("The switch of my floor lamp is stuck, too."),
     says("I open a ticket for the switch.", ("open_ticket", {"subject": "Switch of floor lamp stuck"})),
     result("opened, number T-4459"),
-    says("Your ticket for the switch is T-4459."),
+    says("The ticket for the switch is open."),
+    user("What is its number?"),
+    says("The number of the ticket is T-4459."),
     user("And the green shade is cracked. Please open a ticket for it."),
 ]
 PROSE = "I open a ticket for the green shade."
-NOTE = "[The answer was interrupted here. No ticket was opened, and there is no number.]"
-ASK = user("What is the number of the ticket for the green shade?")
+NOTE = "[Interrupted here. The call to open_ticket did not run, and there is no result.]"
+ASK = user("What is its number?")
 HISTORIES = {
-    "rolled_back": [*EARLIER[:-1], ASK],
+    "rolled_back": [*EARLIER, ASK],
     "prose_alone": [*EARLIER, says(PROSE), ASK],
     "note_in_assistant_text": [*EARLIER, says(f"{PROSE}\n{NOTE}"), ASK],
     "note_as_user_message": [*EARLIER, says(PROSE), user(NOTE), ASK],
@@ -105,7 +109,7 @@ def main() -> None:
             write(args.out / "resamples" / "resamples.ndjson", server, plan)
         if args.only != "resamples":
             plan = [
-                ({"history": name}, body(API, SYSTEM, turns, [TOOLS["open_ticket"]], limit=50, choice="none", temperature=0.8), args.times or 100)
+                ({"history": name}, body(API, SYSTEM, turns, [], limit=40, temperature=0.8), args.times or 100)
                 for name, turns in HISTORIES.items()
             ]  # fmt: skip
             write(args.out / "histories" / "replays.ndjson", server, plan)
