@@ -114,13 +114,12 @@ class Fields:
 
     def _mark(self, expected: str) -> str:
         """The next character that is no white space, which has to be one of these; "" where it has not come yet."""
-        while mark := self._text[self._at : self._at + 1]:
-            if mark not in " \t\n\r":
-                break
-            self._at += 1
+        text, at = self._text, self._at
+        while (mark := text[at : at + 1]) and mark in " \t\n\r":
+            at += 1
         if mark and mark not in expected:
-            raise NotStrict(f"expected {EXPECTED.get(expected, 'the end')}", self._at)
-        self._at += len(mark)
+            raise NotStrict(f"expected {EXPECTED.get(expected, 'the end')}", at)
+        self._at = at + len(mark)
         return mark
 
     def _string(self, key: str | None = None, raw: bool = False):
@@ -142,10 +141,12 @@ class Fields:
     def _quote(self) -> bool:
         """Whether the whole characters end at the quote. If not, only an escape that began may stand here, or nothing."""
         mark = self._text[self._at : self._at + 1]
-        if mark and mark != '"' and not ESCAPE_BEGUN.fullmatch(self._text, self._at):
+        if mark == '"':
+            self._at += 1
+            return True
+        if mark and not ESCAPE_BEGUN.fullmatch(self._text, self._at):
             raise NotStrict("bad escape" if mark == "\\" else "unescaped character", self._at)
-        self._at += mark == '"'
-        return mark == '"'
+        return False
 
     def _literal(self, word: str, value: bool | None):
         for letter in word[1:]:
