@@ -1,5 +1,6 @@
 """What check, hint, reveal and use say of anything a learner may write. None of them raises, and each ends."""
 
+import sys
 import time
 from types import SimpleNamespace
 
@@ -325,6 +326,18 @@ def test_hints_escalate_and_begin_again(small_course, capsys):
     assert said[0] == said[4] == "Hint 1 of 2: One operation is enough."
     assert said[2] == 'Hint 2 of 2: The answer is "".join(fragments).'
     assert 'reveal("join-fragments")' in said[3]
+
+
+def test_a_chapter_does_not_load_the_others(small_course):
+    assert small_course.find("join-fragments")[0] == 1 and "streamkit.lab.course.chapter2" not in sys.modules
+    small_course.begin(2)
+    assert small_course.find("count")[0] == 2 and small_course.find("keyed")[0] == 1 and small_course.find("x") is None
+
+
+def test_two_exercises_of_one_name_are_an_error(small_course, monkeypatch):
+    monkeypatch.setattr(small_course, "numbers", lambda: [1, 1])
+    with pytest.raises(ValueError, match="two exercises have one name"):
+        small_course.exercises()
 
 
 def test_what_reveal_prints_is_a_cell_that_passes(small_course, capsys):

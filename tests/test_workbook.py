@@ -10,7 +10,7 @@ import pytest
 import small
 
 from streamkit.__main__ import main
-from streamkit.lab import start, workbook
+from streamkit.lab import opening, workbook
 from streamkit.lab.commands import lab
 from streamkit.lab.exercises.cells import SESSION
 from streamkit.lab.exercises.pieces import JUDGED, RECORD
@@ -130,7 +130,7 @@ def opened(small_course, monkeypatch):
         shown = []
         monkeypatch.setattr("streamkit.lab.exercises.verbs.HERE", folder)
         monkeypatch.setattr("IPython.display.display", lambda *objects: shown.extend(o.data for o in objects))
-        start.start(number, **options)
+        opening.start(number, **options)
         return shown
 
     return open_in
@@ -176,6 +176,12 @@ def test_a_book_in_a_place_that_cannot_be_written_still_opens(places, opened, ca
     places[1].write_text("a file in the way")
     assert opened(places[0]) == []
     assert "Checks work here and nothing is kept" in capsys.readouterr().out
+
+
+def test_the_first_cell_can_run_again():
+    """No module of the package may bear the name of a verb: it would take the verb's place on the second import."""
+    code = "from streamkit.lab import check, hint, reveal, start, use\nassert all(map(callable, (check, hint, reveal, start, use)))\n"
+    subprocess.run([sys.executable, "-c", code + "start(1)\n" + code], check=True, stdout=subprocess.DEVNULL)
 
 
 def test_without_the_package_the_first_cell_is_one_sentence(tmp_path):

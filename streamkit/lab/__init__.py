@@ -10,7 +10,7 @@ _FROM = {
     "hint": "streamkit.lab.exercises.verbs",
     "reveal": "streamkit.lab.exercises.verbs",
     "use": "streamkit.lab.exercises.verbs",
-    "start": "streamkit.lab.start",
+    "start": "streamkit.lab.opening",
     "load": "streamkit.lab.captures",
     "Player": "streamkit.lab.player",
 }

@@ -73,6 +73,8 @@ def _filled(node, path: Path, book: Path, place: str):
                 texts = answers() if place == BOOK else written(path)
             except Problem as problem:
                 return [Failing.named(self, str(problem))]
+            except Exception as error:  # a chapter's exercises do not load
+                return [Failing.named(self, f"the exercises of the course: {type(error).__name__}: {error}")]
             with mock.patch("nbval.plugin.nbformat.read", return_value=fill(stored, texts)):
                 return list(super().collect())
 

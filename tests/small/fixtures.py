@@ -15,7 +15,8 @@ def forget():
     """No chapter is loaded and nothing was decided."""
     for name in [name for name in sys.modules if name.startswith("streamkit.lab.course.")]:
         del sys.modules[name]
-    registry.chapters.cache_clear()
+    registry.chapter.cache_clear()
+    registry.begin(0)
     run._decided.clear()
 
 

@@ -78,13 +78,15 @@ def options(rest: list[str]) -> list[str]:
 def first_open() -> Path:
     """The first chapter with an exercise that has no kept piece; the first of all where every one has."""
     from streamkit.lab.exercises.pieces import Pieces
-    from streamkit.lab.exercises.registry import chapters
+    from streamkit.lab.exercises import registry
     from streamkit.lab.fill import chapter, chapters_in
 
     files, pieces = chapters_in(WORKBOOK), Pieces(WORKBOOK)
     if not files:
         raise Problem(f"expected chapters in {BOOK}, found none")
     for path in files:
-        if any(pieces.load(exercise.name) is None for exercise in chapters().get(chapter(path), ())):
+        number = chapter(path)
+        exercises = registry.chapter(number) if number in registry.numbers() else ()
+        if any(pieces.load(exercise.name) is None for exercise in exercises):
             return path
     return files[0]

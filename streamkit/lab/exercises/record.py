@@ -38,7 +38,7 @@ class Definition:
 
     def text(self) -> str:
         """The source of every name, in the order of the module. LookupError when the module does not define one."""
-        source = Path(importlib.util.find_spec(self.module).origin).read_text("utf-8")
+        source = Path(importlib.util.find_spec(self.module).origin).read_text("utf-8")  # without importing it
         lines, wanted, parts = source.splitlines(), set(self.names), []
         for node in ast.parse(source).body:
             if bound := wanted & set(_binds(node)):

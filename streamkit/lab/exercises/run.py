@@ -11,6 +11,7 @@ from pathlib import Path
 
 from streamkit.lab.exercises.cells import plain
 from streamkit.lab.exercises.record import Exercise
+from streamkit.lab.exercises.registry import find
 from streamkit.lab.exercises.show import CELL
 
 # Seconds, for a machine so busy that the worker cannot even start; the worker keeps its own, shorter limit.
@@ -40,7 +41,8 @@ def verdict(exercise: Exercise, text: str, before: tuple[str, ...] = (), again: 
 def _judge(exercise: Exercise, text: str, before: tuple[str, ...]) -> dict:
     # An exercise's cases may write files: they go to a folder that is thrown away.
     with tempfile.TemporaryDirectory(prefix="streamkit-", ignore_cleanup_errors=True) as scratch:
-        request = {"name": exercise.name, "text": plain(text), "before": [plain(part) for part in before]}
+        request = {"chapter": find(exercise.name)[0], "name": exercise.name}
+        request |= {"text": plain(text), "before": [plain(part) for part in before]}
         if not PROCESSES:
             from streamkit.lab.exercises import worker
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from streamkit.lab.exercises.cells import stub_line
 from streamkit.lab.exercises.record import Exercise
-from streamkit.lab.exercises.registry import exercises
+from streamkit.lab.exercises.registry import find
 from streamkit.lab.exercises.report import State, report, stands
 from streamkit.lab.exercises.run import verdict
 
@@ -21,7 +21,7 @@ def state_of(exercise: Exercise, text: str, mine: Texts, note: str = "") -> Stat
 def before(exercise: Exercise, mine: Texts) -> tuple[str, ...]:
     """The texts an exercise builds on: the learner's where they pass, else the package's."""
     texts: list[str] = []
-    for needed in map(exercises().__getitem__, exercise.needs):
+    for _, needed in map(find, exercise.needs):
         text = mine(needed.name)
         earlier = before(needed, mine)
         started = text and stub_line(text) is None

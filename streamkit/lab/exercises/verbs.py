@@ -58,8 +58,8 @@ def use(name: str) -> Any:
         print(f'use("{name}"): {whose}')
 
     _say(name, choose)
-    if not found and isinstance(name, str) and name in registry.exercises():  # what follows must run all the same
-        return registry.exercises()[name].answer.object()
+    if not found and isinstance(name, str) and (known := registry.find(name)):  # what follows must run all the same
+        return known[1].answer.object()
     return found[0] if found else None
 
 
@@ -68,10 +68,10 @@ def _say(name: str, act: Callable[[Exercise], None]) -> None:
     try:
         if not isinstance(name, str):
             print(f'Give the name of the exercise as text, as in check("{next(iter(registry.exercises()), "name")}").')
-        elif (exercise := registry.exercises().get(name)) is None:
+        elif (found := registry.find(name)) is None:
             print(registry.close_to(name))
         else:
-            act(exercise)
+            act(found[1])
     except KeyboardInterrupt:
         print("Stopped. Nothing was decided; run the cell again.")
     except Exception as error:  # a fault of the kit's, which must not look like one of the learner's

@@ -13,7 +13,7 @@ import time
 import types
 
 from streamkit.lab.exercises.judge import Trial
-from streamkit.lab.exercises.registry import exercises
+from streamkit.lab.exercises.registry import chapter
 from streamkit.lab.exercises.show import CELL, clean, raised
 
 LIMIT = 1.4  # seconds of work, after which the piece is cut
@@ -49,7 +49,7 @@ def judged(request: dict, watch) -> dict:
 
     `watch(trial)` is called when everything of ours is loaded and the learner's text is about to run.
     """
-    exercise = exercises()[request["name"]]
+    exercise = next(exercise for exercise in chapter(request["chapter"]) if exercise.name == request["name"])
 
     def make():
         """The piece of a fresh run of the text; Undefined where the text does not define it."""

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from streamkit.lab import workbook
-from streamkit.lab.exercises import verbs
+from streamkit.lab.exercises import registry, verbs
 from streamkit.lab.exercises.cells import SESSION
 from streamkit.lab.exercises.pieces import RECORD, judged
 from streamkit.lab.fill import chapter, chapters_in
@@ -21,6 +21,7 @@ def start(number: int, renew: bool = False) -> None:
     learner's file moves aside, and the exercise cells move over.
     """
     SESSION.listen(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)())
+    registry.begin(number)
     here = verbs.HERE
     if judged():
         print(READY)
