@@ -1,6 +1,6 @@
 """What real nginx does to a streamed call: some captures replayed through it, and the arrival times behind it.
 
-    python data/recording/measure_proxy.py            writes data/proxy.csv (two minutes; needs nginx: apt-get install nginx-light)
+    python data/recording/measure_proxy.py            writes data/proxy.csv (three minutes; needs nginx: apt-get install nginx-light)
 
 Each capture is replayed with its own timing by streamkit.lab.replay and read by streamkit.lab.recorder: without a proxy, through
 nginx with several settings, and through streamkit.lab.proxy. Times are seconds since the request was sent, medians over the runs.
@@ -29,16 +29,21 @@ from streamkit.lab.proxy import Proxy
 from streamkit.lab.recorder import record
 from streamkit.lab.replay import ReplayServer
 
-CAPTURES = [f"{api}-{name}" for name in ("two-searches", "query-alone") for api in ("chat", "messages", "responses")]
-KEEPALIVE = 'proxy_http_version 1.1; proxy_set_header Connection "";'
+CAPTURES = ["chat-world-text", "messages-query-alone", "messages-two-searches", "responses-two-searches"]
+GZIP = "gzip on; gzip_types text/event-stream; gzip_min_length 0;"
+HTTP11 = 'proxy_http_version 1.1; proxy_set_header Connection "";'  # by itself nginx asks the server in HTTP/1.0
 LOCATIONS = {  # the name of a way → what stands in nginx's location, and whether the response carries X-Accel-Buffering: no
-    "nginx, untouched": ("", False),
-    "nginx, HTTP/1.1 to the server": (KEEPALIVE, False),
-    "nginx, proxy_buffering off": (f"{KEEPALIVE} proxy_buffering off;", False),
-    "nginx, X-Accel-Buffering: no": (KEEPALIVE, True),
-    "nginx, X-Accel-Buffering: no, ignored": (f"{KEEPALIVE} proxy_ignore_headers X-Accel-Buffering;", True),
+    "nginx as it is": ("", False),
+    "proxy_buffering off": ("proxy_buffering off;", False),
+    "X-Accel-Buffering: no": ("", True),
+    "X-Accel-Buffering: no, ignored": ("proxy_ignore_headers X-Accel-Buffering;", True),
+    "proxy_http_version 1.1": (HTTP11, False),
+    "gzip on, proxy_http_version 1.1": (HTTP11 + GZIP, False),
+    "gzip on, proxy_buffering off": ("proxy_buffering off;" + GZIP, False),
+    "gzip on, X-Accel-Buffering: no": (GZIP, True),
 }
 DIRECT, OURS = "no proxy", "streamkit.lab.proxy"
+ACCEPT = {"accept-encoding": "gzip"}  # as browsers and SDKs do; without it nginx never compresses
 COLUMNS = ("nginx", "way", "capture", "api", "bytes", "reads", "first_read", "announced", "finished", "ended", "runs")
 CONF = """
 daemon off; master_process off; pid nginx.pid; error_log error.log warn;
@@ -99,7 +104,9 @@ def running(nginx: str, upstream: int) -> Iterator[str]:
 def ask(url: str, capture: Capture) -> Capture:
     """The capture as it arrives at a client of `url`."""
     with tempfile.TemporaryDirectory() as folder:
-        return read_capture(record(Path(folder, "got.jsonl"), url, capture.api, {"model": capture.name}))
+        return read_capture(
+            record(Path(folder, "got.jsonl"), url, capture.api, {"model": capture.name}, headers=ACCEPT)
+        )
 
 
 def row(got: Capture, capture: Capture) -> dict:
@@ -148,7 +155,7 @@ def main() -> int:
         rows = []
         for got in measured(program(), args.runs):
             print(
-                f"{got['capture']:24}  {got['way']:40}  {got['reads']:3} reads, name at {got['announced']} s",
+                f"{got['capture']:24}  {got['way']:32}  {got['reads']:3} reads, name at {got['announced']} s",
                 flush=True,
             )
             rows.append(got)

@@ -23,10 +23,10 @@ def reordered(name: str, first: list[str]) -> dict:
     return tool
 
 
-def bounded(name: str, key: str, longest: int, shortest: int = 0) -> dict:
-    """A tool with a longest and a shortest length, in characters, for one of its texts."""
+def bounded(name: str, key: str, longest: int) -> dict:
+    """A tool with a longest length, in characters, for one of its texts."""
     tool = copy.deepcopy(TOOLS[name])
-    tool["parameters"]["properties"][key] |= {"maxLength": longest} | ({"minLength": shortest} if shortest else {})
+    tool["parameters"]["properties"][key]["maxLength"] = longest
     return tool
 
 

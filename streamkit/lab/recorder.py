@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -117,7 +118,8 @@ def record(
                 },
             )
             ending = _copy(response, clock, writer, secrets, on_read)
-        writer.end(clock.now(), ending)
+            ended_at = clock.now()
+        writer.end(ended_at, ending)
         return Path(path)
     except httpx.TimeoutException:
         raise Problem(f"no answer from {secrets.url(target)} within {timeout:g} s") from None
@@ -139,15 +141,22 @@ def _copy(response: httpx.Response, clock: _Clock, writer: CaptureWriter, secret
     if stream := response.extensions.get("network_stream"):
         clock.watch(stream)
 
+    pending: deque = deque()
+
     def flush() -> None:
-        for when, data in secrets.reads(at, b"".join(parts)) if parts else ():
-            writer.read(when, data)
+        nonlocal parts
+        if parts:
+            data, parts = b"".join(parts), []
+            pending.extend(secrets.reads(at, data))
+        while pending:  # a Ctrl-C in here leaves the rest of them for the flush at the end
+            writer.read(*pending[0])
+            pending.popleft()
 
     try:
         for chunk in response.iter_bytes():
             if clock.number != number or not stream:
                 flush()
-                parts, number = [], clock.number
+                number = clock.number
             if not parts:
                 at = (clock.arrived - clock.sent) if clock.number else clock.now()
             parts.append(chunk)
@@ -162,6 +171,6 @@ def _copy(response: httpx.Response, clock: _Clock, writer: CaptureWriter, secret
     except httpx.DecodingError as error:
         raise Problem(f"the answer's compression is broken: {error}") from None
     flush()
-    for when, data in secrets.rest():
-        writer.read(when, data)
+    pending.extend(secrets.rest())
+    flush()
     return ending
