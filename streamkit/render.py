@@ -46,8 +46,8 @@ def to_text(
             shown.append("(thinking)")
         elif block.kind == "call":
             preview = (previews or {}).get(block.call.ordinal)
-            fields = "".join(f"\n  {line.strip()}" for line in preview.to_text().split("\n")[1:]) if preview else ""
-            shown.append(f"[{SIGNS[block.state]} {label(block, labels or {})}: {block.state}]{fields}")
+            fields = preview.to_text(labelled=False) if preview else ""
+            shown.append(f"[{SIGNS[block.state]} {label(block, labels or {})}: {block.state}]\n{fields}".rstrip("\n"))
     return "\n\n".join(shown)
 
 
@@ -63,7 +63,7 @@ def to_html(
             shown.append('<p style="margin:.4em 0;font-style:italic">(thinking)</p>')
         elif block.kind == "call":
             preview = (previews or {}).get(block.call.ordinal)
-            inner = preview.to_html() if preview else ""
+            inner = preview.to_html(labelled=False) if preview else ""
             shown.append(
                 '<div style="border:1px solid;border-radius:4px;padding:.3em .6em;margin:.4em 0">'
                 f"{SIGNS[block.state]} <b>{html.escape(label(block, labels or {}))}</b>: {block.state}{inner}</div>"

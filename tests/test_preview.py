@@ -11,12 +11,15 @@ from conftest import ALL_CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamkit.events import CallDelta
 from streamkit.finalise import Ready, Tools, finalise
 from streamkit.lab.captures import find_captures, read_capture
 from streamkit.lab.cases import turn_of_case
 from streamkit.lab.paths import CAPTURES
 from streamkit.preview import LONGEST, BadMap, FieldMap, Preview
+from streamkit.render import to_html, to_text
 from streamkit.strict import NotStrict, strict
+from streamkit.turn import TurnBuilder
 
 LETTER = {
     "name": "send_letter",
@@ -222,6 +225,21 @@ def test_at_the_end_nothing_is_waited_for():
     drawn = preview({"body": "counted growing"}, '{"body": "Dear')
     drawn.end()
     assert drawn.to_text() == "Send a letter\n  body: 4 characters (cut off)"
+
+
+def test_a_call_block_shows_its_preview_below_its_state_and_its_label_once():
+    fragments = ['{"body": "Dear <Ann>,\\nhow are you?", "card": "', SENTINEL, '"}']
+    builder, drawn = TurnBuilder(), preview({"body": "text growing"})
+    for fragment in fragments:
+        builder.add(CallDelta(0.0, 0, "call_1", "send_letter", fragment))
+        drawn.add(fragment, 0.0)
+    labels, previews = {"send_letter": "Send a letter"}, {0: drawn}
+    assert to_text(builder.blocks, labels, previews) == (
+        "[… Send a letter: preparing]\n  body: Dear <Ann>,\n    how are you?"
+    )
+    page = Read(to_html(builder.blocks, labels, previews))
+    assert page.text == "… Send a letter: preparingbody: Dear <Ann>,\nhow are you?"
+    assert to_text(builder.blocks, labels, {0: preview()}) == "[… Send a letter: preparing]"
 
 
 # What must not be obeyed
