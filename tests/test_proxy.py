@@ -1,9 +1,13 @@
 """The small proxy: what it holds back, what it lets through, and that nothing is lost in it."""
 
+import csv
 import http.client
+import importlib.util
 import itertools
 import threading
 import time
+from collections import Counter
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -11,8 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamkit.lab.captures import load
+from streamkit.lab.first_sight import sights
+from streamkit.lab.paths import DATA
 from streamkit.lab.problem import Problem
 from streamkit.lab.proxy import Buffer, Proxy, held_back
+from streamkit.lab.replay import ReplayServer
 
 WAIT = 10  # seconds, after which a test is given up; nothing here should take one
 
@@ -184,3 +192,77 @@ def test_a_port_in_use_is_one_clear_line():
         port = int(proxy.url.rpartition(":")[2])
         with pytest.raises(Problem, match=f"cannot listen on 127.0.0.1:{port}"):
             Proxy(upstream.url, port=port)
+
+
+# Real nginx, and the table of what it did.
+
+
+@pytest.fixture(scope="module")
+def measure():
+    """data/recording/measure_proxy.py as a module."""
+    path = DATA / "recording" / "measure_proxy.py"
+    spec = importlib.util.spec_from_file_location("measure_proxy", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+HELD = {"streamkit.lab.proxy", "nginx as it is", "X-Accel-Buffering: no, ignored"}
+KEPT_WHOLE = {"gzip on, proxy_http_version 1.1"}
+
+
+@pytest.fixture(scope="module")
+def table(measure):
+    with (DATA / "proxy.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_has_every_way_and_capture_once(measure, table):
+    assert tuple(table[0]) == measure.COLUMNS
+    ways = {measure.DIRECT, measure.OURS, *measure.LOCATIONS}
+    assert Counter((row["way"], row["capture"]) for row in table) == Counter(itertools.product(ways, measure.CAPTURES))
+
+
+def test_the_table_says_what_the_chapter_says(measure, table):
+    seconds = {(row["capture"], row["way"]): (float(row["announced"]), float(row["ended"])) for row in table}
+    for (capture, way), (announced, ended) in seconds.items():
+        direct = seconds[capture, measure.DIRECT][0]
+        if way in KEPT_WHOLE:
+            assert ended - announced < 0.02, (capture, way)
+        elif way in HELD:
+            assert announced > direct + 0.1, (capture, way)
+        else:
+            assert abs(announced - direct) < 0.05, (capture, way)
+
+
+def test_the_table_is_of_the_captures_as_they_are(table):
+    for row in table:
+        capture = load(row["capture"])
+        assert (row["api"], int(row["bytes"])) == (capture.api, len(capture.body))
+        if row["way"] == "no proxy":  # replayed in its own time
+            assert float(row["announced"]) == pytest.approx(next(sights([capture])).announced, abs=0.1)
+
+
+def test_holding_back_a_page_is_what_nginx_does(table):
+    """What the chart computes for a proxy is close to what nginx was measured to do: its head shares the first buffer."""
+    for row in table:
+        if row["way"] == "nginx as it is":
+            computed = next(sights([load(row["capture"])])).held_back
+            assert float(row["announced"]) == pytest.approx(computed, abs=0.1)
+
+
+def test_nginx_does_so_here_too(measure):
+    try:
+        nginx = measure.program()
+    except Problem as reason:
+        pytest.skip(str(reason))
+    capture = load("messages-query-alone")
+    silent = replace(capture, header=capture.header | {"headers": {}})
+    with ReplayServer([silent], speed=4) as server, measure.running(nginx, server.port) as url:
+        reads = {}
+        for number, way in enumerate(measure.LOCATIONS):
+            if way in ("nginx as it is", "proxy_buffering off"):
+                got = measure.ask(f"{url}/{number}/v1", silent)
+                assert got.body == capture.body
+                reads[way] = len(got.reads)
+    assert reads["nginx as it is"] == 1 and reads["proxy_buffering off"] > 5, reads

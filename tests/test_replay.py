@@ -269,3 +269,15 @@ def test_the_command_serves_until_ctrl_c():
     finally:
         process.send_signal(2)
     assert process.wait(10) == 130
+
+
+def test_a_client_of_http_1_0_gets_no_chunks(server):
+    """nginx asks like this unless it is told otherwise: the body is what comes until the connection closes."""
+    capture = load("chat-query-alone")
+    body = json.dumps({"model": capture.name}).encode()
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        head = f"POST /v1/chat/completions HTTP/1.0\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        head, _, got = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+    assert b"transfer-encoding" not in head.lower() and b"text/event-stream" in head
+    assert got == capture.body

@@ -140,16 +140,19 @@ class _Handler(BaseHTTPRequestHandler):
             self._wait(began, reads[0][0])
         self.send_response_only(capture.header.get("status") or 200)
         kept = {"content-type": "text/event-stream"} | (capture.header.get("headers") or {})
+        chunked = self.request_version != "HTTP/1.0"  # such a client knows no chunks, and a proxy such as nginx is one
         for name, value in (kept | {"transfer-encoding": "chunked", "connection": "close"}).items():
+            if not chunked and name.lower() == "transfer-encoding":
+                continue
             if "\r" not in value and "\n" not in value:
                 self.send_header(name, value)
         self.end_headers()
         for at, data in reads:
             if not self._wait(began, at):
                 return
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
         if self._wait(began, ended_at) and ending == "clean":
-            self.wfile.write(b"0\r\n\r\n")
+            self.wfile.write(b"0\r\n\r\n" if chunked else b"")
         elif ending == "disconnect":
             time.sleep(0.05)  # what was sent is read before the reset
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
