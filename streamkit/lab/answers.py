@@ -6,7 +6,10 @@
 import json
 import re
 
-from ..events import Call, CallDelta
+from ..blocks import Block
+from ..events import Call, CallDelta, CallMoved, TextDelta
+from ..preview import visible
+from ..render import SIGNS
 
 # Chapter 1
 
@@ -84,3 +87,39 @@ def strict_parse(text):
     except RecursionError:
         raise ValueError("nested too deep") from None
     return value
+
+
+# Chapter 3
+
+
+class InOrder:
+    """Blocks in the order they began: text and calls, for streams without coordinates."""
+
+    def __init__(self, calls):
+        self.blocks = []
+        self.calls = calls
+
+    def add(self, event):
+        """Take a TextDelta or a CallMoved."""
+        if isinstance(event, TextDelta):
+            if not self.blocks or self.blocks[-1].kind != "text":
+                self.blocks.append(Block("text", None, event.at))
+            self.blocks[-1].pieces.append(event.text)
+        elif isinstance(event, CallMoved):
+            call = self.calls[event.ordinal]
+            block = next((block for block in self.blocks if block.call is call), None)
+            if block is None:
+                block = Block("call", None, event.at, call=call)
+                self.blocks.append(block)
+            block.outcome, block.effect, block.detail = event.outcome, event.effect, event.detail
+
+
+def render(blocks):
+    """What a user sees of the blocks, as text: in their order, a paragraph each, calls by sign, name and state."""
+    shown = []
+    for block in blocks:
+        if block.kind == "text" and block.text:
+            shown.append(visible(block.text).strip("\n"))
+        elif block.kind == "call":
+            shown.append(f"[{SIGNS[block.state]} {visible(block.call.name)}: {block.state}]")
+    return "\n\n".join(shown)

@@ -1,5 +1,6 @@
 """Captures: recorded responses with the arrival time of every network read, found and read from data/captures or elsewhere."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -112,3 +113,12 @@ def _named(name: str) -> Path:
 def load(name: str) -> Capture:
     """The capture of data/captures with this stem, e.g. load("chat-two-searches"). Raises Problem with near names."""
     return read_capture(_named(name))
+
+
+def exchanges(captures: Iterable[Capture]) -> list[list[Capture]]:
+    """The exchanges among `captures`: the responses to one question, in order (header fields `exchange` and `part`)."""
+    found: dict[str, list[Capture]] = {}
+    for capture in captures:
+        if "exchange" in capture.header:
+            found.setdefault(capture.header["exchange"], []).append(capture)
+    return [sorted(parts, key=lambda capture: capture.header["part"]) for _, parts in sorted(found.items())]
