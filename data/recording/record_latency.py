@@ -43,6 +43,7 @@ class Kind(NamedTuple):
     single: bool = True
     limit: int = 200
     longest: int = 0  # of write_note's text, in characters
+    least: int = 0  # characters of arguments that it must have
     reply: bool = False  # a second long text behind it, since the server's grammar takes no length above 2,000
 
 
@@ -86,7 +87,7 @@ KINDS = [
     Kind("note-300", NOTES, ["write_note"], note(260), count=4, longest=300, limit=300),
     Kind("note-700", NOTES, ["write_note"], note(640), count=3, longest=700, limit=450),
     Kind("note-1500", NOTES, ["write_note"], note(1200), count=2, longest=1500, limit=900),
-    Kind("note-3000", NOTES, ["write_note"], note(1800), count=1, longest=1950, limit=1700, reply=True),
+    Kind("note-3000", NOTES, ["write_note"], note(1800), count=1, longest=1950, limit=1400, least=2000, reply=True),
 ]  # fmt: skip
 
 
@@ -132,7 +133,8 @@ def record_one(kind: Kind, n: int, api: str, server: Server, path: Path, tries: 
         header = {"scenario": kind.name, "note": "for measuring", "tries": seed}
         captured = quietly(lambda request=request, header=header: capture(path, server, api, request, header))
         found = seen(captured)
-        if found.calls and fine(found, len(found.calls)) and (kind.single or len(found.calls) == 2):
+        right = len(found.calls) == (1 if kind.single else 2) and len(found.calls[0][1]) >= kind.least
+        if right and fine(found, len(found.calls)):
             return len(found.calls)
     print(f"  {path.name}: not in {tries} tries: {found.reason} {found.text[:50]!r} {found.calls}"[:300], flush=True)
     path.unlink()
