@@ -21,6 +21,7 @@ UNSEEN = re.compile(
 
 
 STYLE = "white-space:pre-wrap;overflow-wrap:anywhere;margin:.2em 0"
+ROW = "padding-left:1.5em;text-indent:-1.5em"  # further lines of a value are indented, so that none passes for a field
 
 
 class BadMap(ValueError):
@@ -110,7 +111,10 @@ class Preview:
     def to_html(self, labelled: bool = True) -> str:
         """The preview for a page: everything escaped, and closed to typesetting as mathematics."""
         label = f"<b>{html.escape(self._label)}</b>" if labelled else ""
-        rows = "".join(f"<div><i>{html.escape(name)}</i>: {html.escape(shown)}</div>" for name, shown in self._drawn())
+        rows = "".join(
+            f'<div style="{ROW}"><i>{html.escape(name)}</i>: {html.escape(shown)}</div>'
+            for name, shown in self._drawn()
+        )
         return f'<div class="streamkit-preview tex2jax_ignore mathjax_ignore" style="{STYLE}">{label}{rows}</div>'
 
     def _repr_mimebundle_(self, **_) -> dict[str, str]:
