@@ -146,6 +146,14 @@ def test_a_completion_event_alone_is_no_permission(ledger, begin, between, end):
     assert till.paid == [] and {effect for _, effect in ends(turn)} == {"none"}
 
 
+@pytest.mark.parametrize("finish", [GOOD, LIMIT])
+def test_after_a_finish_nothing_runs_early(ledger, begin, finish):
+    till = Till()
+    events = [*call(0), done(0), finish, TextDelta(9.5, 1, "x"), TurnBroken(10, "failed", "provider_error")]
+    turn = run(Dispatcher([till.tool], ledger, CALL_COMPLETION), events, begin())
+    assert ends(turn) == [("unfinished", "none")] and till.paid == []
+
+
 def test_at_the_finish_the_last_call_runs_too(ledger, begin):
     till = Till()
     events = [*call(0), done(0), *call(1, '{"cents": 6}'), done(1), GOOD]

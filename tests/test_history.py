@@ -17,11 +17,11 @@ from streamkit.dispatch import CALL_COMPLETION, TURN_COMPLETION, Dispatcher, Not
 from streamkit.events import CallDelta, CallFinished, Opaque, TextDelta, ThinkingDelta, Turn, TurnBroken, TurnFinished
 from streamkit.failure import failure
 from streamkit.history import ASSISTANT, MARKED, PROSE, ROLL_BACK, WAYS, fabricated, has_effect, persist, problems
-from streamkit.lab.captures import find_captures, read_capture
+from streamkit.lab.captures import find_captures, load, read_capture
 from streamkit.lab.case_effects import FIELDS, judge_effects
 from streamkit.lab.cases import cut_case, events_of, reads_of, turn_of_case
+from streamkit.lab.derive import derived
 from streamkit.lab.faults import boundaries
-from streamkit.lab.paths import CAPTURES
 from streamkit.ledger import Ledger
 from streamkit.results import HISTORIES, result, results
 from streamkit.said import read
@@ -29,7 +29,6 @@ from streamkit.turn import turn_of
 from streamkit.wire import reader
 
 CHAT, RESPONSES, MESSAGES = HISTORIES
-CAPTURED = find_captures() if CAPTURES.is_dir() else []
 PAY = {"type": "object", "properties": {"cents": {"type": "integer"}}, "required": ["cents"]}
 GOOD = TurnFinished(9, "tool_use")
 CUT = TurnBroken(9, "interrupted", "disconnect")
@@ -168,7 +167,7 @@ def dead_streams(capture):
             yield [*events, *last]
 
 
-@pytest.mark.parametrize("path", CAPTURED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", find_captures(), ids=lambda path: path.stem)
 def test_a_stream_that_dies_leaves_the_prose_and_the_note(path):
     """Over every capture, cut at each event boundary and at 200 random places: no tool ran, no call in the history."""
     capture, ran = read_capture(path), []
@@ -195,6 +194,35 @@ def test_a_stream_that_dies_leaves_the_prose_and_the_note(path):
         return died
 
     assert asyncio.run(every()) > 5
+
+
+@pytest.mark.parametrize("name", ["two-searches", "two-equal-refunds", "two-tools", "limit-in-second-call"])
+@pytest.mark.parametrize("api", ["messages", "responses"])
+def test_what_ran_before_a_stream_died_is_told(tmp_path, api, name):
+    """Dispatch at call completion, on real streams whose closing events were moved to where a provider sends them."""
+    capture, ran = derived(load(f"{api}-{name}")), []
+    ledger = Ledger(tmp_path / "ledger.db")
+    dispatcher = Dispatcher(counting(capture.tools, ran), ledger, CALL_COMPLETION)
+    early = 0
+
+    async def every():
+        nonlocal early
+        events = capture.events()
+        for cut in range(len(events)):
+            ran.clear()
+            turn = await dispatcher.run([*events[:cut], CUT], ledger.begin(f"cut at {cut}", "m"))
+            if turn.verdict == "complete":
+                continue
+            assert all(call.outcome == "unfinished" for call in turn.calls)
+            early += bool(ran)
+            for way in WAYS:
+                messages = check(persist(turn, capture.api, way), turn, capture.api)
+                assert len(calls_in(messages, capture.api)) == len(ran)
+                assert not ran or "[interruption note" in json.dumps(messages)
+
+    asyncio.run(every())
+    ledger.close()
+    assert early > 0
 
 
 @pytest.mark.parametrize("api", HISTORIES)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from streamkit.dispatch import Dispatcher, Tool, Warm
 from streamkit.events import ArgumentSnapshot, CallDelta, TurnBroken, TurnFinished
 from streamkit.lab.captures import find_captures, read_capture
-from streamkit.lab.paths import CAPTURES
 from streamkit.warm import Warmer
 
 SEARCH = {"type": "object", "properties": {"query": {"type": "string"}, "scope": {"type": "string"}}}
@@ -168,7 +167,7 @@ def test_a_name_that_grows_into_another_tool_is_not_warmed_for_the_first():
     assert turn.calls[0].name == "search_all" and turn.calls[0].outcome == "invalid" and used == 0 and service.open == 0
 
 
-@pytest.mark.parametrize("path", find_captures() if CAPTURES.is_dir() else [], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", find_captures(), ids=lambda path: path.stem)
 def test_over_every_capture_it_begins_before_completion_and_fits(path):
     """The streams are real; the warm field is the first required one of each tool."""
     capture = read_capture(path)
