@@ -133,7 +133,7 @@ def test_the_picture_is_the_same_every_time_and_small():
     assert len(one) < 40_000
     from PIL import Image
 
-    assert Image.open(io.BytesIO(one)).size[0] == 1296
+    assert Image.open(io.BytesIO(one)).size[0] == 1440
 
 
 def test_matplotlib_comes_with_the_first_chart_only():

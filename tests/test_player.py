@@ -15,6 +15,7 @@ from streamkit.lab.player_line import Axis, Drawing
 from streamkit.lab.player_tape import Tape
 from streamkit.lab.problem import Problem
 from streamkit.turn import TurnBuilder
+from streamkit.wire import APIS
 
 TOOLS = [
     {
@@ -112,6 +113,22 @@ def test_a_wire_event_without_content_is_a_step_of_its_own():
     assert len(tape) == len(SMALL) + 2  # and the end of the stream
 
 
+@pytest.mark.parametrize("api", APIS)
+def test_every_step_of_every_case_can_be_drawn(api):
+    cases = [case for case in ALL_CASES if case["api"] == api]
+    assert cases
+    for case in cases:
+        reads = [Read(*read) for read in reads_of(case)]
+        header = {"api": api, "tools": case.get("tools")}
+        player = Player(Capture(Path("case.jsonl"), header, reads, reads[-1].at, case.get("ends", "clean")))
+        for step in range(len(player) + 1):
+            player.step = step
+            for page in (player.desk.line, player.desk.wire, player.desk.buffers, player.desk.screen):
+                Tags(page.value)
+        Tags(player._repr_mimebundle_()["text/html"])
+        assert "the turn is" in player.desk.screen.value
+
+
 # the moments
 
 
@@ -147,7 +164,7 @@ def test_a_call_that_was_cut_off_is_never_completed():
     player = Player(made(SMALL[:5], ending="disconnect"))
     assert [what for _, what, _ in player.moments] == ["announced", "first parse"]
     player.step = len(player)
-    assert "✕ cut off</span> find" in player.desk.screen.value
+    assert "✂ cut off</span> find" in player.desk.screen.value
     assert "no call, whatever its text looks like" in player.desk.buffers.value
 
 
@@ -169,13 +186,13 @@ def test_the_slider_moves_the_three_panes_and_the_time_line(player):
     assert player.event.events[0].text == 'mp"'
     assert '<mark class="sk-f sk-new">mp&quot;</mark>' in player.desk.buffers.value
     assert '<mark class="sk-new">&quot;mp\\&quot;&quot;</mark>' in player.desk.wire.value
-    assert "◌ preparing" in player.desk.screen.value
+    assert "… preparing" in player.desk.screen.value
 
 
 def test_nothing_on_the_screen_says_that_a_call_runs(player):
     for step in range(len(player) + 1):
         player.step = step
-        assert not any(word in player.desk.screen.value for word in ("running", " ran", "▷"))
+        assert not any(word in player.desk.screen.value for word in ("running", " ran", "▶"))
 
 
 def test_the_clock_shows_what_had_come_by_then(player):
@@ -196,6 +213,7 @@ def test_events_of_one_read_can_still_be_gone_through_one_by_one():
     for step in range(1, len(player) + 1):
         player.step = step
         assert player.step == step
+        assert ("First parse was" in player.desk.buffers.value) == (5 <= step < len(player))
     player.step = 0
     player.desk.clock.value = 500
     assert player.step == len(player)
@@ -209,11 +227,37 @@ def test_play_pause_speed(player):
     player.speed = 0.5
     assert player.desk.clock.step * player.speed**-1 == player.desk.clock.interval
     player.step = len(player)
+    player.desk.play.click()
+    assert (player.step, player.desk.clock.playing, player.desk.play.description) == (
+        0,
+        True,
+        "pause",
+    )  # from the start
+    player.desk.play.click()
+    assert (player.desk.clock.playing, player.desk.play.description) == (False, "play")
     player.play()
-    assert player.step == 0  # from the start
     player.desk.clock.value = player.desk.clock.max
     assert player.step == len(player)
     assert not player.desk.clock.playing
+
+
+def test_the_time_line_points_at_the_clock_between_events(player):
+    pointed = set()
+    for now in (410, 420, 430):
+        player.desk.clock.value = now
+        pointed.add(player.desk.line.value)
+        assert f"at {now / 1000:.3f} s" in player.desk.line.value
+        assert player.step == 4
+    assert len(pointed) == 3
+
+
+def test_a_long_wait_is_cut_to_a_second_of_the_viewers():
+    late = Player(made(SMALL, step=10), speed=2.0)
+    late.play()
+    assert (late.desk.clock.value, late.step) == (8000, 0)
+    soon = Player(made(SMALL), speed=2.0)
+    soon.play()
+    assert soon.desk.clock.value == 0
 
 
 def test_buttons_and_list(player):
@@ -247,7 +291,9 @@ def test_what_it_refuses(player):
 
 
 class Tags(HTMLParser):
-    ALLOWED = frozenset(["div", "span", "b", "mark", "table", "tr", "td", "th", "svg", "path", "g", "text", "style"])
+    ALLOWED = frozenset(
+        ("div", "span", "b", "mark", "table", "tr", "td", "th", "svg", "path", "rect", "g", "text", "style")
+    )
 
     def __init__(self, page):
         super().__init__()
@@ -350,7 +396,7 @@ def test_a_response_of_nothing():
     player = Player(made([], ending="disconnect"))
     player.step = len(player)
     assert "the connection broke" in player.desk.wire.value
-    assert "✕ the turn is interrupted" in player.desk.screen.value
+    assert "✂ the turn is interrupted" in player.desk.screen.value
 
 
 # where no widget is alive
@@ -393,11 +439,14 @@ def test_a_derived_capture_says_so():
 
 def test_every_mark_of_the_time_line_lies_on_it():
     line = Tape(made(SMALL)).line
-    axis = Axis(line.ended)
-    assert axis.x(0) == 150
-    assert axis.x(line.ended) == 920
-    assert axis.x(99) == 920
-    assert 4 <= len(axis.ticks()) <= 11
+    axis = Axis(0.1, line.ended)
+    assert [axis.x(at) for at in (0, line.ended, 99)] == [150, 920, 920]
+    late = Axis(4, 6)
+    assert [late.x(at) for at in (0, 4, 5, 6)] == [150, 150, 535, 920]
+    for begun, ended in ((0, 0.9), (4, 6), (0.001, 12_345), (0, 0), (99.5, 100)):
+        ticks = Axis(begun, ended).ticks()
+        assert 3 <= len(ticks) <= 11
+        assert ticks == sorted(set(ticks))
     drawing = Drawing(line).at(0.5)
     assert (
         drawing.count('class="sk-announced"')

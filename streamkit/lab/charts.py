@@ -5,7 +5,7 @@ from statistics import median
 
 from .captures import Capture
 from .chart import COLOURS, Chart, axes, bars, ecdf, styled, words
-from .player_line import sentence
+from .player_words import sentence
 from .problem import Problem
 from .timeline import Moments, time_line
 

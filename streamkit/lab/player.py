@@ -36,6 +36,7 @@ class Player:
         desk.clock.observe(lambda change: self._started(change["new"]), "playing")
         desk.speed.observe(lambda change: self._paced(change["new"]), "value")
         desk.moment.observe(lambda change: self._chosen(change["new"]), "value")
+        desk.play.on_click(lambda _: self.pause() if desk.clock.playing else self.play())
         desk.back.on_click(lambda _: self._by(-1))
         desk.next.on_click(lambda _: self._by(1))
         self._paced(desk.speed.value)
@@ -95,7 +96,10 @@ class Player:
         raise Problem(f"{self.capture.name}: a moment was expected ({known}), {what!r} of call {call!r} came")
 
     def play(self) -> None:
-        """Start the clock, from the beginning where it stands at the end. The page that shows the player drives it."""
+        """Start the clock, from the beginning where it stands at the end; a long wait before the first event is cut short.
+
+        The page that shows the player drives the clock: where none does, it stands.
+        """
         self.desk.clock.playing = True
 
     def pause(self) -> None:
@@ -118,13 +122,19 @@ class Player:
             self.desk.moment.value = NOWHERE
 
     def _started(self, playing: bool) -> None:
+        word = "pause" if playing else "play"
+        self.desk.play.description = self.desk.play.icon = word
         if playing and self.step == len(self):
             self.desk.slider.value = 0
+        if playing and self.step == 0:  # a long wait for the first event is cut to a second of the viewer's
+            first = self.tape.steps[0].at - self.speed
+            self.desk.clock.value = max(self.desk.clock.value, int(first * 1000))
 
     def _ticked(self, now: int) -> None:
         """The clock stands at `now` milliseconds of the response: show what had come by then."""
         if self._leader == "slider":
             return
+        self._point(min(now / 1000, self.capture.ended_at))
         self._leader = "clock"
         self.desk.slider.value = self.tape.arrived(now / 1000)
         self._leader = None
@@ -140,10 +150,14 @@ class Player:
 
     def _draw(self) -> None:
         builder, came, desk = self.tape.state(self.step), self.event, self.desk
-        desk.line.value = wrapped(self._drawing.at(came.at if came else 0.0))
+        if self._leader != "clock":  # it points at its own time
+            self._point(came.at if came else 0.0)
         desk.wire.value = pane(PANES[0], wire_pane(came, self.step, len(self)))
         desk.buffers.value = pane(PANES[1], buffers_pane(builder, came, self.tape.line), tail=True)
         desk.screen.value = pane(PANES[2], screen_pane(builder), tail=True)
+
+    def _point(self, at: float) -> None:
+        self.desk.line.value = wrapped(self._drawing.at(at))
 
     def _repr_mimebundle_(self, **_) -> dict[str, str]:
         """The still picture, for where no widget is alive."""

@@ -3,37 +3,44 @@
 Drawn in the colour of the text around it, so that it stands on any theme; shapes and words tell the marks apart.
 """
 
-from math import floor, log10
+from math import ceil, floor, log10
 
-from .player_view import many, safe, state
+from .player_words import ROWS, many, safe, sentence
 from .timeline import Moments, TimeLine
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 940, 150, 20, 30, 18  # in units of the drawing, about a pixel each
-ROWS = 8  # calls drawn
+WIDTH, LEFT, RIGHT, ROW, TOP = 940, 150, 20, 34, 18  # in units of the drawing, about a pixel each
+LATE = 0.3  # share of the response's time
 
 
 class Axis:
-    """Seconds to places on the drawing."""
+    """Seconds to places on the drawing. It begins at 0, or at the first sign of life where that came late."""
 
-    def __init__(self, ended: float):
+    def __init__(self, begun: float, ended: float):
         self.ended = ended or 1.0
+        self.begun = begun if self.ended * LATE < begun < self.ended else 0.0
 
     def x(self, at: float) -> float:
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * min(max(at / self.ended, 0), 1), 1)
+        share = (at - self.begun) / (self.ended - self.begun)
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * min(max(share, 0), 1), 1)
 
     def ticks(self) -> list[float]:
         """Round numbers of seconds, five to ten of them."""
-        rough = self.ended / 6
+        rough = (self.ended - self.begun) / 6
         unit = 10 ** floor(log10(rough))
         step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
-        return [number * step for number in range(int(self.ended / step) + 1)]
+        return [number * step for number in range(ceil(self.begun / step), int(self.ended / step) + 1)]
 
 
 class Drawing:
     """The time line, and over it a pointer at any moment. Drawn once; a new pointer costs the same for any capture."""
 
     def __init__(self, line: TimeLine):
-        self.axis = Axis(max([line.ended, *(call.completed or 0 for call in line.calls)]))
+        signs = [
+            *line.text[:1],
+            *line.thinking[:1],
+            *(call.announced for call in line.calls if call.announced is not None),
+        ]
+        self.axis = Axis(min(signs, default=0.0), line.ended)
         rows = [("text", line.text)] if line.text else []
         rows += [("thinking", line.thinking)] if line.thinking else []
         calls = line.calls[:ROWS]
@@ -52,18 +59,19 @@ class Drawing:
         )
 
     def at(self, seconds: float | None) -> str:
-        """The drawing with its pointer at `seconds`; None: without."""
+        """The drawing with its pointer at `seconds`, and the time in figures; None: without."""
         if seconds is None:
             return self._head + self._tail
         x, bottom = self.axis.x(seconds), self.height - 34
         pointer = f'<g class="sk-head"><path d="M{x} 6 V{bottom}"/><path d="M{x - 6} 0 h12 l-6 9 z"/></g>'
-        return self._head + pointer + self._tail
+        clock = f'<text x="{LEFT - 10}" y="12" text-anchor="end">at {seconds:.3f} s</text>'
+        return self._head + pointer + clock + self._tail
 
     def _middle(self, row: int) -> int:
         return TOP + ROW * row + ROW // 2
 
     def _words(self, row: int, text: str) -> str:
-        short = text if len(text) <= 22 else text[:21] + "…"
+        short = text if len(text) <= 20 else text[:19] + "…"
         return f'<text x="{LEFT - 10}" y="{self._middle(row) + 4}" text-anchor="end">{safe(short)}</text>'
 
     def _ticks(self, row: int, times: list[float]) -> str:
@@ -80,11 +88,12 @@ class Drawing:
         parts.append(self._ticks(row, call.fragments))
         if call.gap is not None:
             x, end = self.axis.x(call.first_parse), self.axis.x(call.completed)
-            parts.append(f'<path class="sk-gap" d="M{x} {y + 10}H{end}"/>')
+            parts.append(f'<path class="sk-gap" d="M{x} {y + 13}H{end}"/>')
             if end - x > 90:
-                parts.append(
-                    f'<text class="sk-tiny" x="{(x + end) / 2}" y="{y - 7}" text-anchor="middle">gap {call.gap:.3f} s</text>'
-                )
+                middle = (x + end) / 2
+                parts.append(f'<rect class="sk-paper" x="{middle - 38:.1f}" y="{y + 7}" width="76" height="13"/>')
+                text = f'x="{middle:.1f}" y="{y + 17}" text-anchor="middle">gap {call.gap:.3f} s'
+                parts.append(f'<text class="sk-tiny" {text}</text>')
         shapes = [("announced", call.announced), ("first parse", call.first_parse)]
         shapes.append(
             (
@@ -123,8 +132,8 @@ def mark(shape: str, x: float, y: float) -> str:
 def legend() -> str:
     """The marks in words."""
     names = {
-        "announced": "announcement: name and id",
-        "first parse": "first parse: the required fields are closed",
+        "announced": "announcement",
+        "first parse": "first parse: required fields closed",
         "completed": "completion",
         "cut": "cut off",
     }
@@ -135,43 +144,10 @@ def legend() -> str:
     bands = [
         ("sk-ticks", "M10 5v10", "a delta"),
         ("sk-gap", "M2 10H18", "gap"),
-        ("sk-finish", "M10 2V18", "the turn's finish"),
+        ("sk-finish", "M10 2V18", "turn's finish"),
     ]
     parts += [
         f'<span><svg class="sk-mark" viewBox="0 0 20 20" aria-hidden="true"><path class="{kind}" d="{path}"/></svg> {name}</span>'
         for kind, path, name in bands
     ]
     return f'<div class="sk-legend">{" ".join(parts)}</div>'
-
-
-def sentence(line: TimeLine) -> str:
-    """The time line in words, for who cannot see it."""
-    said = [f"Time line of {line.ended:.3f} seconds, {many(len(line.calls), 'call')}."]
-    for call in line.calls[:ROWS]:
-        moments = [
-            f"{word} at {at:.3f} s" if at is not None else f"{word} never"
-            for word, at in (
-                ("announced", call.announced),
-                ("first parse", call.first_parse),
-                ("completed", call.completed),
-            )
-        ]
-        said.append(f"Call {call.ordinal}, {call.tool[:60] or 'without a name'}: {', '.join(moments)}.")
-    return " ".join([*said, f"The turn is {line.verdict}: {line.reason[:80]}."])
-
-
-def table(line: TimeLine) -> str:
-    """The moments of the calls as a table of seconds."""
-    heads = ("call", "announced", "first parse", "completed", "gap", "fragments", "in the end")
-    rows = []
-    for call in line.calls[:ROWS]:
-        times = [number(at) for at in (call.announced, call.first_parse)]
-        times.append(number(call.completed) + ("" if call.own or call.completed is None else " (turn)"))
-        cells = [f"{call.ordinal}: {safe(call.tool[:60])}", *times, number(call.gap), f"{len(call.fragments):,}"]
-        rows.append([*cells, state(call.outcome)])
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<table class="sk-table"><tr>{"".join(f"<th>{head}</th>" for head in heads)}</tr>{body}</table>'
-
-
-def number(at: float | None) -> str:
-    return "–" if at is None else f"{at:.3f} s"

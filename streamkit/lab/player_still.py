@@ -1,11 +1,11 @@
 """The player where no widget is alive: on paper, in a stored notebook, in a terminal. The chosen moments, one below the other."""
 
 from ..preview import visible
-from .exercises.show import shown
-from .player_line import Drawing, legend, number, table
+from .player_line import Drawing, legend
 from .player_style import STYLE, wrapped
 from .player_tape import Tape
-from .player_view import SIGNS, TURNS, buffers_pane, left, many, safe, screen_pane, wire_pane
+from .player_view import buffers_pane, screen_pane, wire_pane
+from .player_words import SIGNS, TURNS, left, many, number, safe, said, table
 
 BOARD = 6  # moments shown
 TEXT = 400  # characters of a buffer or a block in the text form
@@ -17,7 +17,7 @@ def title(tape: Tape) -> str:
     capture, header = tape.capture, tape.capture.header
     said = f"{capture.name}: {many(len(tape), 'event')} in {capture.ended_at:.3f} s ({capture.api}, {header.get('model') or 'model unknown'})"
     derived = header.get("derived")
-    return visible(said) + (f"; derived, not as recorded: {visible(shown(derived))}" if derived else "")
+    return visible(said) + (f"; derived, not as recorded: {visible(str(derived)[:160])}" if derived else "")
 
 
 def chosen(tape: Tape, step: int) -> list[int]:
@@ -69,11 +69,11 @@ def state_lines(tape: Tape, step: int) -> list[str]:
     if not step:
         return ["before the first event"]
     came = tape.steps[step - 1]
-    said = [f"ended: {came.ending}"] if came.ending else []
-    said += [shown(event, 160) for event in came.events[:BOARD]]
+    words = [f"ended: {came.ending}"] if came.ending else []
+    words += [said(event) for event in came.events[:BOARD]]
     lines = [
         f"after event {step} of {len(tape)}, {came.at:.3f} s",
-        f"  wire: {'; '.join(said) or 'nothing about text or calls'}",
+        f"  wire: {'; '.join(words) or 'nothing about text or calls'}",
     ]
     for call in builder.calls[-BOARD:]:
         lines.append(f"  buffer {call.ordinal}: {_short(call.text)}")

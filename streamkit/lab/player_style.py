@@ -9,7 +9,7 @@ STYLE = f"""<style>
 .sk-player .sk-code {{ font: 12px/1.5 var(--jp-code-font-family, monospace), monospace; white-space: pre-wrap;
   overflow-wrap: anywhere; unicode-bidi: isolate; margin: 4px 0; }}
 .sk-player .sk-means {{ margin-top: 8px; font-weight: 600; }}
-.sk-player .sk-pane {{ border: 1px solid rgba(128,128,128,.7); border-radius: 3px; height: 23em; display: flex;
+.sk-player .sk-pane {{ border: 1px solid rgba(128,128,128,.7); border-radius: 3px; height: 25em; display: flex;
   flex-direction: column; }}
 .sk-player .sk-head-line {{ font-weight: 600; padding: 3px 8px; border-bottom: 1px solid rgba(128,128,128,.7); }}
 .sk-player .sk-scroll {{ flex: 1; min-height: 0; overflow: auto; padding: 6px 8px; }}
@@ -27,6 +27,7 @@ STYLE = f"""<style>
 .sk-player .sk-line {{ display: block; width: 100%; max-width: 1100px; height: auto; }}
 .sk-player svg text {{ font: 12px var(--jp-ui-font-family, system-ui, sans-serif); fill: currentColor; }}
 .sk-player svg .sk-tiny {{ font-size: 11px; }}
+.sk-player svg .sk-paper {{ fill: var(--jp-layout-color1, Canvas); }}
 .sk-player svg path {{ stroke: currentColor; fill: none; }}
 .sk-player svg .sk-thin {{ stroke-opacity: .6; }}
 .sk-player svg .sk-ticks {{ stroke-opacity: .75; }}
@@ -36,12 +37,12 @@ STYLE = f"""<style>
 .sk-player svg .sk-first-parse {{ fill: var(--jp-layout-color1, Canvas); stroke-width: 2; }}
 .sk-player svg .sk-cut {{ stroke-width: 2.5; }}
 .sk-player svg .sk-head path {{ stroke: {ACCENT}; stroke-width: 2; fill: {ACCENT}; }}
-.sk-player .sk-legend {{ display: flex; flex-wrap: wrap; gap: 2px 18px; font-size: 12px; }}
+.sk-player .sk-legend {{ display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 12px; }}
 .sk-player .sk-mark {{ width: 16px; height: 16px; vertical-align: -3px; }}
 .sk-player table.sk-table {{ border-collapse: collapse; font-size: 12px; margin: 6px 0; width: auto; }}
 .sk-player .sk-table td, .sk-player .sk-table th {{ text-align: left; vertical-align: top; padding: 3px 10px;
   border: 1px solid rgba(128,128,128,.5); white-space: normal; }}
-.sk-player .sk-board {{ table-layout: fixed; width: 100%; }}
+.sk-player table.sk-board {{ table-layout: fixed; width: 100%; }}
 @media print {{
   .sk-player .sk-pane {{ height: auto; }}
   .sk-player .sk-scroll {{ overflow: visible; display: block; }}

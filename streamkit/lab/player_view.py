@@ -10,47 +10,30 @@ from html import escape
 
 from ..blocks import Block
 from ..events import Call
-from ..preview import visible
+from ..render import label
 from ..turn import TurnBuilder
 from .exercises.show import shown
 from .player_tape import Step
+from .player_words import ENDINGS, TURNS, left, many, note, safe, said, state
 from .timeline import TimeLine
 
 RAW, BUFFER, PROSE = 1500, 700, 900  # characters drawn of a wire event, of one call's buffer, of one block
 CALLS, BLOCKS, EVENTS, PIECES = 6, 12, 8, 120  # how many are drawn of each
 
-SIGNS = {
-    **{"preparing": "◌", "running": "▷", "ran": "✓", "failed": "✗", "may have run": "?", "not run": "–"},
-    **{"refused": "⊘", "unreadable": "✗", "cut off": "✕", "cancelled": "■"},
-    **{"forming": "◌", "finished": "◉", "ready": "✓", "invalid": "⊘", "unparseable": "✗", "unfinished": "✕"},
-}
-TURNS = {"complete": "✓", "interrupted": "✕", "failed": "✗"}
-ENDINGS = {
-    "clean": "the server closed the connection",
-    "disconnect": "the connection broke",
-    "timeout": "nothing more came, and the client stopped waiting",
-    "cancel": "the user stopped it",
-}
-
-
-def safe(text: str) -> str:
-    """Foreign text for a page: what a screen would obey is spelled out, the rest escaped."""
-    return escape(visible(text))
-
 
 def wire_pane(step: Step | None, number: int, total: int, size: int = RAW) -> str:
     """The wire event that step `number` brought, as it came and as it was read."""
     if step is None:
-        return note(f"The request is sent. Nothing has come back yet; {many(total, 'event')} will.")
+        return note(f"The request is sent, and nothing has come back yet. {many(total, 'event')} will.")
     head = f"<b>event {number:,} of {total:,}</b> at {step.at:.3f} s, in network read {step.read:,}"
-    raw, rest = step.raw[:size].decode("utf-8", "backslashreplace"), len(step.raw) - size
-    body = f'<div class="sk-code">{_marked(raw, step)}{left(rest, "more byte")}</div>' if raw else ""
+    raw, rest = step.raw[:size].decode("utf-8", "backslashreplace").strip("\r\n"), len(step.raw) - size
     if step.ending:
         head = f"<b>the end of the stream</b> at {step.at:.3f} s: {ENDINGS.get(step.ending, escape(step.ending))}"
-    read = "".join(f'<div class="sk-code">{safe(shown(event, 160))}</div>' for event in step.events[:EVENTS])
+    read = "".join(f'<div class="sk-code">{safe(said(event))}</div>' for event in step.events[:EVENTS])
     read += left(len(step.events) - EVENTS, "more event")
     means = "It says:" if read else "" if step.ending else "It says nothing about text or calls."
-    return f'<div>{head}</div>{body}<div class="sk-means">{means}</div>{read}'
+    came = f'<div class="sk-means">As it came:</div><div class="sk-code">{_marked(raw, step)}{left(rest, "more byte")}</div>'
+    return f'<div>{head}</div><div class="sk-means">{means}</div>{read}{came if raw else ""}'
 
 
 def _marked(raw: str, step: Step) -> str:
@@ -78,7 +61,7 @@ def buffers_pane(builder: TurnBuilder, step: Step | None, line: TimeLine) -> str
 
 def _buffer(call: Call, step: Step | None, line: TimeLine) -> str:
     known = [f"index {safe(shown(call.index, 40))}"]
-    known += [f"id {safe(shown(call.id, 50))}" + (" (minted)" if call.minted else "")] if call.id else []
+    known += [f"id {safe(call.id[:60])}" + (" (minted)" if call.minted else "")] if call.id else []
     head = f"<b>call {call.ordinal}: {safe(call.name[:60]) or '(no name yet)'}</b> {state(call.outcome)}"
     pieces, skipped = _tail([fragment.text for fragment in call.fragments[-PIECES:]], BUFFER)
     skipped += max(0, len(call.fragments) - PIECES)
@@ -86,13 +69,15 @@ def _buffer(call: Call, step: Step | None, line: TimeLine) -> str:
     if spans and step is not None and any(event is call.fragments[-1] for event in step.events):
         spans[-1] = f'<mark class="sk-f sk-new">{safe(pieces[-1])}</mark>'
     text = left(skipped, "earlier fragment") + "".join(spans) if spans else note("empty")
-    said = note(_said(call, step, line))
-    return f'<div class="sk-call">{head}<div class="sk-small">{", ".join(known)}</div><div class="sk-code">{text}</div>{said}</div>'
+    below = note(_sentence(call, line))
+    return f'<div class="sk-call">{head}<div class="sk-small">{", ".join(known)}</div><div class="sk-code">{text}</div>{below}</div>'
 
 
-def _said(call: Call, step: Step | None, line: TimeLine) -> str:
+def _sentence(call: Call, line: TimeLine) -> str:
     """The sentence under a buffer."""
     detail = call.detail or {}
+    if call.kind == "server" and call.final is not None:
+        return "The provider ran it itself: it is shown, and never dispatched."
     if call.outcome == "ready":
         return "Parsed once, strictly, and the schema is satisfied. A dispatcher may run it; the player runs nothing."
     if call.outcome == "invalid":
@@ -103,9 +88,11 @@ def _said(call: Call, step: Step | None, line: TimeLine) -> str:
         return "The turn never completed: no call, whatever its text looks like."
     if call.outcome == "finished":
         return "Its completion event has come. The turn has not ended."
-    at = line.calls[call.ordinal].first_parse if call.ordinal < len(line.calls) else None
-    if at is not None and step is not None and at <= step.at:
-        return f"First parse was at {at:.3f} s: the required fields are closed. It is still not a call."
+    moments = line.calls[call.ordinal] if call.ordinal < len(line.calls) else None
+    if moments is not None and moments.fragment is not None and len(call.fragments) > moments.fragment:
+        return (
+            f"First parse was at {moments.first_parse:.3f} s: the required fields are closed. It is still not a call."
+        )
     return f"{many(len(call.fragments), 'fragment')}, and not yet a call."
 
 
@@ -118,19 +105,20 @@ def screen_pane(builder: TurnBuilder) -> str:
         parts.append(
             f'<div class="sk-verdict">{TURNS[turn.verdict]} the turn is {turn.verdict} ({safe(turn.reason[:80])})</div>'
         )
+        if any(call.outcome == "ready" and call.kind == "client" for call in turn.calls):
+            parts.append(note("The player dispatches nothing: a call that is ready stays in preparation."))
     return "".join(parts) if blocks or builder.turn else note("Nothing to see yet.")
 
 
 def _block(block: Block) -> str:
     if block.kind == "call":
-        name = safe(block.call.name[:60]) or "a tool"
-        return f'<div class="sk-block sk-tool">{state(block.state)} {name}</div>'
+        return f'<div class="sk-block sk-tool">{state(block.state)} {escape(label(block, {}))}</div>'
     if block.kind == "opaque":
         return f'<div class="sk-block">{note("a block kept for replay, not shown")}</div>'
     pieces, skipped = _tail(block.pieces[-PIECES * 8 :], PROSE)
     skipped += max(0, len(block.pieces) - PIECES * 8)
-    label = '<span class="sk-small">thinking: </span>' if block.kind == "thinking" else ""
-    return f'<div class="sk-block sk-{block.kind}">{label}{left(skipped, "earlier delta")}{safe("".join(pieces))}</div>'
+    lead = '<span class="sk-small">thinking: </span>' if block.kind == "thinking" else ""
+    return f'<div class="sk-block sk-{block.kind}">{lead}{left(skipped, "earlier delta")}{safe("".join(pieces))}</div>'
 
 
 def _tail(pieces: list[str], limit: int) -> tuple[list[str], int]:
@@ -143,21 +131,3 @@ def _tail(pieces: list[str], limit: int) -> tuple[list[str], int]:
     if size > limit:
         kept[0] = "…" + kept[0][size - limit :]
     return kept, first
-
-
-def state(word: str) -> str:
-    """A state by sign and word."""
-    return f'<span class="sk-state">{SIGNS[word]} {word}</span>'
-
-
-def note(text: str) -> str:
-    return f'<div class="sk-small">{text}</div>'
-
-
-def many(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
-
-
-def left(count: int, what: str) -> str:
-    """What a drawing leaves out, in words; nothing where nothing is left out."""
-    return f'<span class="sk-small"> … {many(count, what)} not drawn … </span>' if count > 0 else ""
