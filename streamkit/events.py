@@ -101,7 +101,7 @@ class Call:
     named: int = 0  # characters of the name so far
     kind: str = "client"
     item: str | None = None
-    fragments: list = field(default_factory=list)
+    fragments: list = field(default_factory=list, repr=False)
     announced_at: float | None = None
     finished_at: float | None = None
     outcome: str = "forming"
