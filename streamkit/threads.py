@@ -4,8 +4,10 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any
+
+WAKE = 0.5  # seconds between two chances for Ctrl-C, which on Windows does not end a wait
 
 
 def in_thread(function: Callable[[], Any]) -> Future:
@@ -33,8 +35,10 @@ def in_own_loop(make: Callable[[], Coroutine], cancel: Callable[[], None]) -> An
     """
     future = in_thread(lambda: asyncio.run(make()))
     try:
-        return future.result()
+        while not future.done():
+            wait({future}, timeout=WAKE)
     except KeyboardInterrupt:
         cancel()
-        future.exception()
+        wait({future})
         raise
+    return future.result()

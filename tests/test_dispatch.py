@@ -1,5 +1,6 @@
 """Dispatch: at which boundary a tool runs, that it runs once, and that every call ends in a stated state."""
 
+import _thread
 import asyncio
 import threading
 import time
@@ -649,6 +650,15 @@ def test_cancel_from_another_thread_ends_the_synchronous_face():
     dispatch = Dispatcher([Till().tool]).turn()
     threading.Timer(0.05, dispatch.cancel).start()
     assert dispatch.run_sync(then_silent(call(0))).reason == "cancelled"
+
+
+def test_ctrl_c_ends_every_call_of_the_synchronous_face_first():
+    till = Till()
+    dispatch = Dispatcher([till.tool]).turn()
+    threading.Timer(0.1, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        dispatch.run_sync(then_silent(call(0)))
+    assert dispatch.turn.reason == "cancelled" and till.paid == []
 
 
 def test_the_synchronous_face_works_inside_a_running_loop():
