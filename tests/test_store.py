@@ -157,9 +157,9 @@ def test_locked_by_another_program(path):
 def test_a_locked_open_is_tried_again(path):
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN EXCLUSIVE")  # before WAL: nobody can read even the header
-    release = threading.Timer(0.3, lambda: (holder.execute("ROLLBACK"), holder.close()))
+    release = threading.Timer(0.6, lambda: (holder.execute("ROLLBACK"), holder.close()))
     release.start()
-    ledger = Ledger(path, patience=30)
+    ledger = Ledger(path, patience=6)  # longer than one try waits
     release.join()
     assert ledger.begin("chat", "m").turn == 0
     ledger.close()
