@@ -6,6 +6,8 @@
 import json
 import re
 
+from partial_json_parser import Allow, MalformedJSON, loads
+
 from ..blocks import Block
 from ..events import Call, CallDelta, CallMoved, TextDelta
 from ..preview import visible
@@ -123,3 +125,39 @@ def render(blocks):
         elif block.kind == "call":
             shown.append(f"[{SIGNS[block.state]} {visible(block.call.name)}: {block.state}]")
     return "\n\n".join(shown)
+
+
+# Chapter 5
+
+
+def preview_lines(label, show, fields):
+    """What a screen may show of a call: its label, then the listed fields that are there, in the list's order."""
+    lines = [visible(label)]
+    for name, how in show.items():
+        if name not in fields:
+            continue
+        value = fields[name]
+        text = value if isinstance(value, str) else json.dumps(value)
+        if how == "masked":
+            text = "•••"
+        elif how == "counted":
+            text = f"{len(text)} characters"
+        elif how == "line":
+            text = " ".join(text.split())
+        lines.append(f"{name}: {visible(text)}")
+    return lines
+
+
+def stable_fields(text):
+    """The fields of a forming object that can no longer change, found by reading the whole text again."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        fields = loads(text, Allow.OBJ)  # strings, numbers and lists count when they are closed
+    except MalformedJSON:
+        return {}
+    if fields and isinstance(list(fields.values())[-1], dict):
+        fields.popitem()  # the last object may still be open
+    return fields
