@@ -61,7 +61,8 @@ def write_book(home: Path) -> Path:
         ],
     }
     for number, (name, cells) in enumerate(chapters.items(), 1):
-        book = new_notebook(metadata={"streamkit": {"chapter": number, "minutes": 20}})
+        kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+        book = new_notebook(metadata={"kernelspec": kernel, "streamkit": {"chapter": number, "minutes": 20}})
         for position, (source, tags) in enumerate(cells):
             if tags is None:
                 cell = new_markdown_cell(source)
