@@ -75,10 +75,15 @@ class Drawing:
         return f'<text x="{LEFT - 10}" y="{self._middle(row) + 4}" text-anchor="end">{safe(short)}</text>'
 
     def _ticks(self, row: int, times: list[float]) -> str:
-        """One stroke a delta; deltas on the same place of the drawing share one."""
-        y = self._middle(row)
-        places = dict.fromkeys(round(self.axis.x(at)) for at in times)
-        return f'<path class="sk-ticks" d="{"".join(f"M{x} {y - 5}v10" for x in places)}"/>'
+        """One stroke a delta; where they stand as close as the drawing can show, one box for all of them."""
+        top, boxes = self._middle(row) - 5, []
+        for x in sorted({round(self.axis.x(at)) for at in times}):
+            if boxes and x - boxes[-1][1] <= 1:
+                boxes[-1][1] = x
+            else:
+                boxes.append([x, x])
+        strokes = [f"M{x} {top}v10" if x == to else f"M{x} {top}h{to - x}v10h{x - to}z" for x, to in boxes]
+        return f'<path class="sk-ticks" d="{"".join(strokes)}"/>'
 
     def _call(self, row: int, call: Moments) -> str:
         y, parts = self._middle(row), [self._words(row, f"{call.ordinal}: {call.tool or '(no name)'}")]

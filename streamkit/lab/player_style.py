@@ -30,7 +30,7 @@ STYLE = f"""<style>
 .sk-player svg .sk-paper {{ fill: var(--jp-layout-color1, Canvas); }}
 .sk-player svg path {{ stroke: currentColor; fill: none; }}
 .sk-player svg .sk-thin {{ stroke-opacity: .6; }}
-.sk-player svg .sk-ticks {{ stroke-opacity: .75; }}
+.sk-player svg .sk-ticks {{ stroke-opacity: .75; fill: currentColor; fill-opacity: .45; }}
 .sk-player svg .sk-gap {{ stroke-width: 5; stroke-dasharray: 2 2; stroke: {ACCENT}; }}
 .sk-player svg .sk-finish {{ stroke-dasharray: 6 3; stroke-width: 1.5; }}
 .sk-player svg .sk-announced, .sk-player svg .sk-completed {{ fill: currentColor; }}
