@@ -6,6 +6,7 @@ A hand-made stream has no times. Each is (group, pointer, events).
 from collections.abc import Iterator
 
 from streamkit.events import ArgumentSnapshot, CallDelta, CallFinished, TextDelta
+from streamkit.lab.paths import CAPTURES
 
 WITH_TWO_CALLS = [f"{api}-two-{what}" for what in ("searches", "tools") for api in ("chat", "messages", "responses")]
 A, B = "call_a", "call_b"
@@ -28,11 +29,11 @@ def finished(index=0, id: str | None = None, text: str | None = None) -> CallFin
 
 def recorded() -> Iterator[tuple[str, list]]:
     """Recorded streams as (group, events): as they are, cut to single characters, and interleaved."""
-    from streamkit.lab.captures import load
+    from streamkit.lab.captures import read_capture
     from streamkit.lab.interleave import interleaved, recut_fragments
 
     for name in WITH_TWO_CALLS:
-        capture = load(name)
+        capture = read_capture(CAPTURES / f"{name}.jsonl")
         yield "recorded streams", of_interest(capture)
         yield "recorded streams cut to single characters", recut_fragments(of_interest(capture))
         yield "streams made by interleaving", of_interest(interleaved(capture, seed=2))
