@@ -72,7 +72,7 @@ def attempt(cuts: Any, given: Given) -> str:
     """What the learner's cuts do to one naive client and to the right one, as a sentence."""
     client, text, required = given
     ways = cuts(text)
-    if not isinstance(ways, list) or any(isinstance(way, str) for way in ways):
+    if not isinstance(ways, list) or not all(isinstance(way, list | tuple) for way in ways):
         return "not a list of ways, each a list of fragments"
     ways = [list(way) for way in ways]
     if not all(isinstance(fragment, str) for way in ways for fragment in way):
