@@ -260,7 +260,7 @@ def test_the_command_serves_until_ctrl_c():
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         url = process.stdout.readline().split(" at ")[1].split()[0]
-        assert process.stdout.readline().startswith(f"  POST {url}/messages  1 captures")
+        assert process.stdout.readline().startswith(f"  POST {url}/messages  1 of them")
         assert (
             httpx.post(url + "/messages", json={"model": "\x1b[31m"}, trust_env=False).content
             == load("messages-plain-text").body

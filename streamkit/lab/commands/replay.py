@@ -49,11 +49,11 @@ def run(args) -> int:
     )
     with server:
         print(
-            f"{len(captures)} captures at {server.url} (Ctrl-C stops). The request's model names a capture, else the next one answers.",
+            f"{len(captures)} capture{'s' * (len(captures) > 1)} at {server.url} (Ctrl-C stops). The request's model names a capture, else the next one answers.",
             flush=True,
         )
         for api, path in PATHS.items():
             if mine := [capture.name for capture in captures if capture.api == api]:
-                print(f"  POST {server.url}{path}  {len(mine)} captures, such as {mine[0]!a}", flush=True)
+                print(f"  POST {server.url}{path}  {len(mine)} of them, such as {mine[0]!a}", flush=True)
         threading.Event().wait()
     return 0
