@@ -190,9 +190,16 @@ def test_what_ran_early_stays_when_the_stream_dies_and_the_retry_has_its_result(
     turn = run(dispatcher, broken, begin())
     assert ends(turn) == [("unfinished", "ran"), ("unfinished", "none")]
     assert [block.state for block in turn.blocks] == ["ran", "cut off"]
+    assert turn.calls[0].detail["result"] == turn.blocks[0].detail["result"] == {"paid": 5}
     again = run(dispatcher, [*call(0, '{ "cents":5 }', id="other"), done(0), GOOD], begin())
     assert ends(again) == [("ready", "duplicate")] and again.calls[0].detail["result"] == {"paid": 5}
     assert till.paid == [5]
+
+
+def test_what_ran_early_stays_when_a_sibling_turns_out_bad(ledger, begin):
+    events = [*call(0), done(0), CallDelta(3, 1, "c", "pay", "{"), TextDelta(4, 2, "x"), GOOD]
+    turn, seen = order(Dispatcher([Till().tool], ledger, CALL_COMPLETION), events, begin())
+    assert "run" in seen and ends(turn) == [("ready", "ran"), ("unparseable", "none")]
 
 
 def test_a_bad_call_stops_early_dispatch_of_its_siblings(ledger, begin):
