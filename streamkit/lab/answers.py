@@ -161,3 +161,20 @@ def stable_fields(text):
     if fields and isinstance(list(fields.values())[-1], dict):
         fields.popitem()  # the last object may still be open
     return fields
+
+
+# Chapter 4
+
+
+def first_parse(fragments, required):
+    """After how many fragments a tolerant parser first gives an object with all required fields; None: never."""
+    text = ""
+    for number, fragment in enumerate(fragments, 1):
+        text += fragment
+        try:
+            value = loads(text, Allow.ALL)
+        except Exception:  # the parser's own, of several types
+            continue
+        if isinstance(value, dict) and required <= set(value):
+            return number
+    return None

@@ -101,7 +101,8 @@ def measure(fragments: list[str], at: list[float], required: set[str], completed
 
 
 def gap(earlier: float | None, later: float | None) -> float | None:
-    return None if earlier is None or later is None else later - earlier
+    """Seconds, to the microsecond that captures are written with."""
+    return None if earlier is None or later is None else round(later - earlier, 6)
 
 
 def _whole_fragment(offset: int | None, ends: list[int]) -> int | None:

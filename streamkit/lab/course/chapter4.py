@@ -1,0 +1,218 @@
+"""Chapter 4, dispatching on partial arguments: when a text first parses, and work that may begin before the call is whole."""
+
+import json
+from collections.abc import Iterator
+
+from streamkit.lab.answers import first_parse
+from streamkit.lab.captures import load
+from streamkit.lab.exercises.record import Case, Exercise, Wrong, definition
+from streamkit.warm import Warmer
+
+NAMES = (
+    "chat-scope-last",
+    "messages-two-searches",
+    "chat-nested-transfer",
+    "responses-optional-listed-first",
+    "chat-hidden-card",
+)
+
+
+def recorded() -> Iterator[tuple[list[str], dict, list[str]]]:
+    """Of some recorded calls: the fragments, the arguments, the required fields."""
+    for name in NAMES:
+        capture = load(name)
+        required = {tool["name"]: tool["parameters"]["required"] for tool in capture.tools}
+        for call in capture.turn().calls:
+            yield [fragment.text for fragment in call.fragments], call.arguments, required[call.name]
+
+
+PARSES = (  # fragments, required, pointer
+    ([], ["a"], "never"),
+    (['{"a": 1}'], ["a"], "whole"),
+    (['{"a"', ": ", "1", "}"], ["a"], "begun"),
+    (['{"a": "x', 'y"}'], ["a"], "begun"),
+    (['{"a": 1, ', '"b": 2}'], ["a", "b"], "all"),
+    (['{"b": 2, ', '"a": 1', ', "c": 3}'], ["a"], "order"),
+    (['{"c": 3', "}"], ["a"], "never"),
+    (["", '{"a": ', "tru", "e}"], ["a"], "begun"),
+    (["{", "}"], [], "none"),
+    (["[", '{"a": 1}', "]"], ["a"], "object"),
+)
+
+
+def parsed(piece, given):
+    """What a piece says of (fragments, required)."""
+    fragments, required = given
+    return piece(list(fragments), set(required))
+
+
+def show_parse(given) -> list[str]:
+    fragments, required = given
+    return [f"fragments={fragments!r}"[:160], f"required={required!r}"]
+
+
+def parse_fault(given, expected, got) -> str | None:
+    """The fault where it shows in what came out, whatever the case was made for."""
+    return "whole" if got == 0 and expected == 1 else None
+
+
+def parse_cases() -> Iterator[Case]:
+    for fragments, required, pointer in PARSES:
+        given = (fragments, required)
+        yield Case(given, parsed(first_parse, given), pointer, "hand-made calls")
+    for fragments, _, required in recorded():
+        given = (fragments, required)
+        yield Case(given, parsed(first_parse, given), "begun", "recorded calls")
+        again = (list("".join(fragments)), required)
+        yield Case(again, parsed(first_parse, again), "begun", "calls cut into single characters")
+
+
+WARM = (  # fields, fragments, final arguments, pointer
+    (["q"], ['{"q": "lamp"', "}"], {"q": "lamp"}, "early"),
+    (["q"], ['{"q": "lam', 'p"', "}"], {"q": "lamp"}, "stable"),
+    (["n"], ['{"n": 1', "00", "}"], {"n": 100}, "stable"),
+    (["a", "b"], ['{"b": 1, ', '"a": 2, ', '"c": 3}'], {"a": 2, "b": 1, "c": 3}, "all"),
+    (["q"], ['{"q": "a", ', '"r": 1', "}"], {"q": "a", "r": 1}, "once"),
+    (["q"], ['{"r": 1}'], {"r": 1}, "never"),
+    (["q"], ['{"q": "a"}'], {"q": "b"}, "fits"),
+    (["q"], ['{"q": 1, ', "}"], {"q": True}, "types"),
+    (["q"], ['{"q": "a", ', '"r": 1}'], {"r": 1, "q": "a"}, "others"),
+)
+
+
+def warmed(piece, given) -> dict:
+    """What a warmer says at each fragment, and at the end of the final arguments."""
+    fields, fragments, final = given
+    warmer = piece(fields)
+    told = [warmer.feed(fragment) for fragment in fragments]
+    return {"told": told, "fits": bool(warmer.fits(final)) if any(told) else None}
+
+
+def show_warm(given) -> list[str]:
+    fields, fragments, final = given
+    return [f"fields={fields!r}", f"fragments={fragments!r}"[:160], f"final={json.dumps(final)}"[:120]]
+
+
+def warm_fault(given, expected, got) -> str | None:
+    """The fault where it shows in what came out, whatever the case was made for."""
+    if not isinstance(got, dict):
+        return None
+    return "once" if sum(told is not None for told in got["told"]) > 1 else None
+
+
+def warm_cases() -> Iterator[Case]:
+    for fields, fragments, final, pointer in WARM:
+        given = (fields, fragments, final)
+        yield Case(given, warmed(Warmer, given), pointer, "hand-made calls")
+    for fragments, final, required in recorded():
+        given = (required, fragments, final)
+        yield Case(given, warmed(Warmer, given), "stable", "recorded calls")
+
+
+EXERCISES = [
+    Exercise(
+        name="first_parse",
+        title="First parse",
+        defines="first_parse",
+        answer=definition("streamkit.lab.answers", "first_parse"),
+        given="from partial_json_parser import Allow, loads\n",
+        cases=parse_cases,
+        run=parsed,
+        show=show_parse,
+        diagnose=parse_fault,
+        pointers={
+            "whole": "Fragments are counted from 1: a call in one piece parses after 1.",
+            "begun": "The first moment at which *some* value of every required field is there, right or not (`Allow.ALL`).",
+            "all": "All required fields, not one of them.",
+            "order": "A field that is not required does not count, wherever it stands.",
+            "never": "Where it never happens, return None.",
+            "none": "Where nothing is required, the first object is enough.",
+            "object": "Only an object counts: a list with an object in it is none.",
+        },
+        hints=(
+            "Put the fragments together one by one; after each, try `loads(text, Allow.ALL)`. An exception means: not yet.",
+            "`required <= set(value)` asks whether all required names are keys of a dict.",
+        ),
+        wrong=(
+            Wrong("counts from zero", "whole", swap=(("enumerate(fragments, 1)", "enumerate(fragments)"),)),
+            Wrong(
+                "one field is enough",
+                "all",
+                swap=(("required <= set(value)", "(not required or required & set(value))"),),
+            ),
+            Wrong("waits for the end", "none", swap=(("Allow.ALL", "0"),)),
+            Wrong(
+                "any value is an object",
+                "object",
+                swap=(
+                    (
+                        "isinstance(value, dict) and required <= set(value)",
+                        "all(name in str(value) for name in required)",
+                    ),
+                ),
+            ),
+            Wrong("zero for never", "never", swap=(("return None", "return 0"),)),
+        ),
+        why="This is the moment at which a client that does not wait would run the tool.",
+    ),
+    Exercise(
+        name="warmer",
+        title="The warmer",
+        defines="Warmer",
+        answer=definition("streamkit.warm", "Warmer"),
+        given="import json\nfrom collections.abc import Collection\nfrom streamkit.fields import Fields\n",
+        cases=warm_cases,
+        run=warmed,
+        show=show_warm,
+        diagnose=warm_fault,
+        pointers={
+            "early": "When the last wanted field closes, `feed` returns the values, at that fragment.",
+            "stable": "Only closed values: ask `Fields`, as in chapter 5. A value that may still grow starts no work.",
+            "all": "All wanted fields, in whatever order they come.",
+            "once": "Once: after that `feed` returns None.",
+            "never": "A wanted field that never comes starts nothing.",
+            "fits": "`fits(arguments)` compares the values that the work began with to the final ones.",
+            "types": "1 is not True: compare as JSON text, not with ==.",
+            "others": "Only the wanted fields count; others may follow.",
+        },
+        hints=(
+            'Keep a `Fields()` scanner, the set of wanted names, and a dict of closed values. Each event of the kind "value" for a wanted name goes into the dict.',
+            "When the dict has as many values as are wanted, keep a copy in `self.values` and return it. From then on return None at once.",
+            "`fits`: take the wanted names from `arguments`, and compare `json.dumps(…, sort_keys=True)` of both.",
+        ),
+        wrong=(
+            Wrong(
+                "begins again at every fragment",
+                "once",
+                swap=(("        if self.values is not None:\n            return None\n", ""),),
+            ),
+            Wrong("one field is enough", "all", swap=(("len(self._closed) < len(self._wanted)", "not self._closed"),)),
+            Wrong(
+                "always fits",
+                "fits",
+                swap=(
+                    (
+                        "return json.dumps(values, sort_keys=True) == json.dumps(self.values, sort_keys=True)",
+                        "return True",
+                    ),
+                ),
+            ),
+            Wrong(
+                "compares with ==",
+                "types",
+                swap=(
+                    (
+                        "json.dumps(values, sort_keys=True) == json.dumps(self.values, sort_keys=True)",
+                        "values == self.values",
+                    ),
+                ),
+            ),
+            Wrong(
+                "compares all arguments",
+                "others",
+                swap=(("{name: arguments[name] for name in self._wanted if name in arguments}", "arguments"),),
+            ),
+        ),
+        why="Warm work has no effect and gives no answer, so being wrong costs a little work and nothing else.",
+    ),
+]
