@@ -15,7 +15,7 @@ from streamkit.wire import reader
 CAPTURES = [read_capture(path) for path in find_captures()]
 SMALL = {
     "openai-chat": "chat-no-arguments",
-    "anthropic-messages": "messages-world-text",
+    "anthropic-messages": "messages-no-arguments",
     "openai-responses": "responses-query-alone",
 }
 

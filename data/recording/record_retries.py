@@ -28,11 +28,11 @@ RETRIED = {
          user("Pay back A-1003: one lamp came without a bulb, and the switch is loose.")],
         ["create_refund"],
     ),
-    "note": (
-        [user("Write down that Ada's lamp flickers."), says("I write it down.", ("write_note", {"title": "Ada", "text": "Her lamp flickers."})),
-         user("Write down that Bo wants a green shade."), says("I write it down.", ("write_note", {"title": "Bo", "text": "He wants a green shade."})),
-         user("Write down what Cleo said: her lantern is loud when it rains.")],
-        ["write_note"],
+    "ticket": (
+        [user("Tom's lamp flickers."), says("I open a ticket.", ("open_ticket", {"subject": "Lamp flickers", "customer": "Tom", "priority": "normal"})),
+         user("Mia's shade is cracked, and it is urgent."), says("I open a ticket.", ("open_ticket", {"subject": "Cracked shade", "customer": "Mia", "priority": "high"})),
+         user("Noor's old chandelier fell down in the night, and two of its arms are bent.")],
+        ["open_ticket"],
     ),
 }  # fmt: skip
 
