@@ -58,7 +58,7 @@ class StripsFragments(NaiveClient):
 
 
 class DropsBlankFragments(NaiveClient):
-    """Skips a fragment that holds only white space, as a keep-alive. It may be a space, or a line end, inside a string."""
+    """Skips a blank fragment, as a keep-alive. It may be a space inside a string."""
 
     def take(self, index, fragment):
         if fragment.strip():
@@ -66,7 +66,7 @@ class DropsBlankFragments(NaiveClient):
 
 
 class DropsRepeats(NaiveClient):
-    """Skips a fragment equal to the one before it, as sent twice. The model may have written it twice: 1, 0, 0, 0."""
+    """Skips a fragment equal to the last one, as sent twice. The model may write 1, 0, 0, 0."""
 
     def take(self, index, fragment):
         if self.held[index][-1:] != [fragment]:
@@ -88,7 +88,7 @@ class StopsAtAnEmptyFragment(NaiveClient):
 
 
 class ParsesEachFragment(NaiveClient):
-    """Parses every fragment for itself and updates a dict. It was tested on a provider that sends a call in one piece."""
+    """Parses every fragment for itself. It was tested on a provider that sends a call in one piece."""
 
     def take(self, index, fragment):
         if fragment:
@@ -100,7 +100,7 @@ class ParsesEachFragment(NaiveClient):
 
 
 class ScrapesFragments(NaiveClient):
-    """Looks for `"key": value` in each fragment. The key, the colon and the value may come in different ones."""
+    """Looks for `"key": value` in each fragment. Key, colon and value may come in different ones."""
 
     PAIR = re.compile(
         r'("(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?[\d.]+(?:[eE][+-]?\d+)?|true|false|null))\s*[,}]'
@@ -114,7 +114,7 @@ class ScrapesFragments(NaiveClient):
 
 
 class CountsBraces(NaiveClient):
-    """Runs when the braces outside strings balance. It forgets between two fragments that the last sign was a backslash."""
+    """Runs when the braces outside strings balance. It forgets a backslash that ends a fragment."""
 
     def __init__(self, required=()):
         super().__init__(required)
@@ -141,7 +141,7 @@ class CountsBraces(NaiveClient):
 
 
 class RunsWhenItParses(NaiveClient):
-    """Parses all it holds after each fragment, and runs when that first works. Nobody has said that the call is finished."""
+    """Parses all it holds at each fragment, and runs when that works. Nobody said it is finished."""
 
     def __init__(self, required=()):
         super().__init__(required)
@@ -164,7 +164,7 @@ class RunsWhenItParses(NaiveClient):
 
 
 class RunsAtRequiredFields(RunsWhenItParses):
-    """Closes all it holds with a tolerant parser after each fragment, and runs when the required fields are there.
+    """Closes all it holds with a tolerant parser, and runs when the required fields are there.
 
     A field that is there may still grow, and an optional one may still come.
     """

@@ -30,7 +30,7 @@ class AppendsAndParsesOnce:
 
 
 def route(fragments: Iterable[str], client, name: str = "tool"):
-    """The event router: an announcement, the fragments, the completion event and the finish, to `client`, which is returned."""
+    """The event router: announcement, fragments, completion event and finish go to `client`, which is returned."""
     client.add(CallDelta(0.0, 0, id="call_1", name=name))
     for fragment in fragments:
         client.add(CallDelta(0.0, 0, text=fragment))
@@ -50,7 +50,7 @@ def ran(events: Iterable, client) -> list:
 
 
 def breaks(kind, fragments: Iterable[str], text: str, required: Iterable[str] = ()) -> bool:
-    """Whether a client of this kind runs anything but the one call with the arguments of `text`, cut into `fragments`."""
+    """Whether a client of this kind runs anything but the one call with the arguments of `text`, so cut."""
     try:
         return route(fragments, kind(required)).ran != [("tool", strict(text or "{}"))]
     except FELL_OVER:
