@@ -44,7 +44,7 @@ class Drawing:
         rows = [("text", line.text)] if line.text else []
         rows += [("thinking", line.thinking)] if line.thinking else []
         calls = line.calls[:ROWS]
-        self.height = TOP + ROW * (len(rows) + len(calls)) + 34
+        self.height = TOP + ROW * (len(rows) + len(calls)) + 40
         parts = [self._words(row, name) + self._ticks(row, times) for row, (name, times) in enumerate(rows)]
         parts += [self._call(row, call) for row, call in enumerate(calls, len(rows))]
         parts += [self._scale(), self._finish(line)]
