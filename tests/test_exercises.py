@@ -217,9 +217,7 @@ def test_without_processes_a_piece_runs_in_the_kernel(small_course, monkeypatch)
 
 def test_a_decision_is_remembered_and_a_cut_is_not(small_course, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        run, "_ask", lambda request, _: asked.append(1) or {"state": "cut", "inputs": 0, "waits": False}
-    )
+    monkeypatch.setattr(run, "_ask", lambda request, _: asked.append(1) or {"state": "cut", "waits": False})
     assert judged(small_course, RIGHT).sign == judged(small_course, RIGHT).sign == "✗"
     monkeypatch.setattr(run, "_ask", lambda request, _: asked.append(1) or {"state": "pass", "inputs": 1, "groups": {}})
     assert judged(small_course, RIGHT).sign == judged(small_course, RIGHT).sign == "✓"

@@ -126,6 +126,11 @@ def test_a_picture_that_looks_the_same_stays_and_another_one_goes_in(ran):
         and not refresh.alike(first, picture(1, 2, dpi=60))
         and not refresh.alike(first, [])
     )
+    inside = [
+        [new_output("display_data", data={"text/html": f'<img src="data:image/png;base64,{p[0].data["image/png"]}">'})]
+        for p in (first, second, other)
+    ]
+    assert refresh.alike(inside[0], inside[1]) and not refresh.alike(inside[0], inside[2])
     (cell,), _ = ran(("x", [], first, second), runs=2)
     assert cell.outputs[0].data == first[0].data and cell.outputs[0].metadata == first[0].metadata
     (cell,), _ = ran(("x", [], other))

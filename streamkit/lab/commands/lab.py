@@ -77,8 +77,8 @@ def options(rest: list[str]) -> list[str]:
 
 def first_open() -> Path:
     """The first chapter with an exercise that has no kept piece; the first of all where every one has."""
-    from streamkit.lab.exercises.pieces import Pieces
     from streamkit.lab.exercises import registry
+    from streamkit.lab.exercises.pieces import Pieces
     from streamkit.lab.fill import chapter, chapters_in
 
     files, pieces = chapters_in(WORKBOOK), Pieces(WORKBOOK)

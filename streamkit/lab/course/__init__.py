@@ -96,7 +96,8 @@ metadata: nbval fills only notebooks with that mark.
 - Outputs are compared strictly, text for text, on every system: print no times, paths, addresses (`<object at 0x…>`),
   set orders, versions, or texts of the standard library's exceptions. A cell whose text depends on the machine is
   tagged `nbval-ignore-output` (its stored output stays as it is until its code changes: `streamkit refresh --measure`
-  runs it anew). The sanitise file, `streamkit/lab/nbval_sanitize.cfg`, is for the line of `use` and nothing else.
+  runs it anew). The sanitise file, `streamkit/lab/nbval_sanitize.cfg`, is for the line of `use`,
+  for pictures inside HTML, and for nothing else.
 - Allowed tags: `exercise`, `nbval-ignore-output`. No `nbval-skip`, no `raises-exception`: catch what a cell shows,
   and print a sentence of your own.
 - Widgets: no `interact`, no `Output`, no `clear_output`. Their state is not stored; give them a static form

@@ -15,7 +15,7 @@ from streamkit.lab.exercises.registry import find
 from streamkit.lab.exercises.show import CELL
 
 # Seconds, for a machine so busy that the worker cannot even start; the worker keeps its own, shorter limit.
-PATIENCE = 30.0
+PATIENCE = 60.0
 # A browser kernel has no processes: there a piece runs in the kernel itself, and an endless loop is not cut.
 PROCESSES = sys.platform != "emscripten"
 HOME = Path(importlib.util.find_spec("streamkit").origin).parents[1]
@@ -65,7 +65,7 @@ def _ask(request: dict, scratch: str) -> dict:
     try:
         said, complained = process.communicate(json.dumps(request).encode(), PATIENCE)
     except subprocess.TimeoutExpired:
-        return {"state": "cut", "inputs": 0, "waits": True}
+        return {"state": "cut", "waits": True}
     finally:
         if process.poll() is None:
             process.kill()
@@ -74,10 +74,10 @@ def _ask(request: dict, scratch: str) -> dict:
 
 
 def _heard(said: str, complained: str, status: int) -> dict:
-    if said.startswith("Timeout "):  # faulthandler's word: the interpreter was stuck inside one call
+    if "(most recent call first)" in said:  # faulthandler's word: the interpreter was stuck inside one call
         at = re.search(rf'File "{CELL}", line (\d+) in (\S+)', said)
         where = {"line": int(at[1]), "function": at[2]} if at else {}
-        return {"state": "cut", "inputs": 0, "waits": False, **where}
+        return {"state": "cut", "waits": False, **where}
     try:
         return json.loads(said)
     except ValueError:

@@ -3,22 +3,18 @@
 A process of its own, since nothing else can be stopped on every system: an endless loop, `os._exit`, a full memory.
 """
 
-import contextlib
-import faulthandler
 import json
 import os
 import sys
 import threading
-import time
 import types
 
 from streamkit.lab.exercises.judge import Trial
+from streamkit.lab.exercises.limits import guard
 from streamkit.lab.exercises.registry import chapter
 from streamkit.lab.exercises.show import CELL, clean, raised
 
-LIMIT = 1.4  # seconds of work, after which the piece is cut
-STUCK = 1.2  # seconds without a turn of the interpreter (one endless call in C): faulthandler ends the process
-MEMORY = 3 << 30  # bytes
+_answering = threading.Lock()
 
 
 class Undefined(Exception):
@@ -34,11 +30,12 @@ def main() -> None:
     for stream in (0, 1, 2):  # prints are swallowed, and input() finds nobody
         os.dup2(silence, stream)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(os.dup(silence), mode, encoding="utf-8") for mode in "rww")
-    answer(judged(request, lambda trial: guard(trial, out)), out)
+    answer(judged(request, lambda trial: guard(trial, out, answer)), out)
 
 
 def answer(verdict: dict, out) -> None:
     """Say the verdict and end at once, whatever threads the piece may have left running."""
+    _answering.acquire()  # for good: the time limit may come at the same moment
     out.write(json.dumps(verdict) + "\n")
     out.flush()
     os._exit(0)
@@ -77,38 +74,6 @@ def judged(request: dict, watch) -> dict:
         return trial.run(piece)
     except BaseException as error:  # ours to mend: say so, rather than blame the learner
         return {"state": "broken", "sentence": clean(f"{type(error).__name__}: {error}")}
-
-
-def guard(trial, out) -> None:
-    """Limit the memory, and cut the piece when its time is over.
-
-    The time is the processor's, since a busy machine is no fault of the learner's, unless the piece only waits.
-    """
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    main_thread = threading.main_thread().ident
-    begun, worked = time.monotonic(), time.process_time()
-
-    def rounds() -> None:
-        while True:
-            faulthandler.dump_traceback_later(STUCK, exit=True, file=out)  # re-armed each round, while rounds are made
-            time.sleep(0.05)
-            wall, work = time.monotonic() - begun, time.process_time() - worked
-            waits = wall >= LIMIT and work < wall / 4
-            if work < LIMIT and not waits and wall < 6 * LIMIT:
-                continue
-            if trial.failures:
-                answer(trial.failed(), out)
-            frame, where = sys._current_frames().get(main_thread), {}
-            while frame is not None and not where:
-                if frame.f_code.co_filename == CELL:
-                    where = {"line": frame.f_lineno, "function": clean(frame.f_code.co_name, 60)}
-                frame = frame.f_back
-            answer({"state": "cut", "waits": waits, "inputs": trial.inputs, **where}, out)
-
-    threading.Thread(target=rounds, daemon=True).start()
 
 
 if __name__ == "__main__":
