@@ -125,9 +125,23 @@ def time_parser(parse, text: str, prefixes: int) -> float:
     return spent / len(places) / times * 1e6
 
 
-def foreseen(seen: list[float]) -> float:
-    """Seconds one parse will take on the next larger text, from what it took on the smaller ones (microseconds)."""
-    return seen[-1] * max(seen[-1] / seen[-2], 10) / 1e6 if len(seen) > 1 else 0.0
+def measure(texts: list[str], peers: dict, rounds: int) -> tuple[dict, dict]:
+    """Microseconds a fragment by (length, fragment), microseconds a parse by (parser, length): a value a round for each.
+    A round goes over all the lengths, so that what else the machine does falls on all of them."""
+    ours = {(len(text), k): [] for text in texts for k in FRAGMENTS}
+    theirs = {(name, len(text)): [] for name in peers for text in texts}
+    for _ in range(rounds):
+        took = {name: [] for name in peers}  # microseconds a parse in this round, on the shorter texts
+        for text in texts:
+            assert {key: value for kind, key, value in Fields().feed(text) if kind == "value"} == json.loads(text)
+            for k in FRAGMENTS:
+                ours[len(text), k].append(time_fields([text[i : i + k] for i in range(0, len(text), k)]))
+            for name, parse in peers.items():
+                foreseen = took[name][-1] * max(took[name][-1] / took[name][-2], 10) / 1e6 if len(took[name]) > 1 else 0
+                if foreseen < PATIENCE:
+                    took[name].append(time_parser(parse, text, PREFIXES if foreseen < LONG else 1))
+                    theirs[name, len(text)].append(took[name][-1])
+    return ours, theirs
 
 
 def spread(values: list[float], digits: str = ",.2f") -> str:
@@ -154,28 +168,18 @@ def main() -> int:
         f"| text | characters | a fragment | streamkit µs a delta | {' | '.join(f'{name} µs | times' for name in peers)} |"
     )
     print("|" + "---|" * (4 + 2 * len(peers)))
-    fastest, before = {}, {}
+    fastest = {}
     for shape, make in SHAPES.items():
-        for size in SIZES[:-1] if chosen.quick else SIZES:
-            text = make(size)
-            assert {key: value for kind, key, value in Fields().feed(text) if kind == "value"} == json.loads(text)
-            cut = {k: [text[i : i + k] for i in range(0, len(text), k)] for k in FRAGMENTS}
-            ours = {k: [] for k in FRAGMENTS}
-            waits = {name: foreseen(before.setdefault((shape, name), [])) for name in peers}
-            theirs = {name: [] for name in peers if waits[name] < PATIENCE}
-            for _ in range(chosen.rounds):
-                for k, fragments in cut.items():
-                    ours[k].append(time_fields(fragments))
-                for name, seen in theirs.items():
-                    seen.append(time_parser(peers[name], text, PREFIXES if waits[name] < LONG else 1))
-            for name, seen in theirs.items():
-                before[shape, name].append(statistics.median(seen))
+        texts = [make(size) for size in (SIZES[:-1] if chosen.quick else SIZES)]
+        ours, theirs = measure(texts, peers, chosen.rounds)
+        for text in texts:
             for k in FRAGMENTS:
-                fastest[shape, k, size] = min(ours[k])
-                row = [shape, f"{len(text):,}", str(k), spread(ours[k])]
+                mine = ours[len(text), k]
+                fastest[shape, k, len(text)] = min(mine)
+                row = [shape, f"{len(text):,}", str(k), spread(mine)]
                 for name in peers:
-                    seen = theirs.get(name)
-                    ratios = [a / b for a, b in zip(seen or [], ours[k], strict=False)]
+                    seen = theirs[name, len(text)]
+                    ratios = [a / b for a, b in zip(seen, mine, strict=False)]
                     row += [spread(seen, ",.0f"), spread(ratios, ",.0f")] if seen else ["left out: too slow", ""]
                 print(f"| {' | '.join(row)} |", flush=True)
     met = goals(fastest)

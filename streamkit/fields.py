@@ -22,6 +22,7 @@ ESCAPE_BEGUN = re.compile(
 )
 # Of a container: up to the next bracket, or to a string that this text leaves open.
 CALM = re.compile(rf'(?:[^"\[\]{{}}]++|"{CHARACTERS.pattern}")*+')
+SPACE = frozenset(" \t\n\r")
 NUMBER = re.compile(r"[-+.0-9eE]*")
 
 VALUE = '"{[tfn-0123456789'
@@ -115,7 +116,7 @@ class Fields:
     def _mark(self, expected: str) -> str:
         """The next character that is no white space, which has to be one of these; "" where it has not come yet."""
         text, at = self._text, self._at
-        while (mark := text[at : at + 1]) and mark in " \t\n\r":
+        while (mark := text[at : at + 1]) in SPACE:
             at += 1
         if mark and mark not in expected:
             raise NotStrict(f"expected {EXPECTED.get(expected, 'the end')}", at)
@@ -127,9 +128,9 @@ class Fields:
         pieces = []
         while True:
             begin = self._at
-            self._at = CHARACTERS.match(self._text, begin).end()
-            piece = self._text[begin : self._at]
-            if piece:
+            end = self._at = CHARACTERS.match(self._text, begin).end()
+            if end > begin:
+                piece = self._text[begin:end]
                 piece = json.loads(f'"{piece}"') if "\\" in piece and not raw else piece
                 pieces.append(piece)
                 if key is not None:
