@@ -6,6 +6,7 @@ STYLE = f"""<style>
 .sk-player {{ font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); color: inherit; }}
 .sk-player .sk-title {{ font-size: 14px; }}
 .sk-player .sk-small {{ font-size: 12px; opacity: .85; }}
+.sk-player .sk-call, .sk-player .sk-tool, .sk-player .sk-title {{ overflow-wrap: anywhere; }}
 .sk-player .sk-code {{ font: 12px/1.5 var(--jp-code-font-family, monospace), monospace; white-space: pre-wrap;
   overflow-wrap: anywhere; unicode-bidi: isolate; margin: 4px 0; }}
 .sk-player .sk-means {{ margin-top: 8px; font-weight: 600; }}
