@@ -70,10 +70,8 @@ class Fields:
         if self.wrong:
             return []
         self._before += self._at
-        self._text, self._at = (
-            self._text[self._at :] + fragment,
-            0,
-        )  # unread is at most an escape that began, 11 characters
+        unread = self._text[self._at :]  # at most the beginning of an escape: 11 characters
+        self._text, self._at = unread + fragment, 0
         self._events = []
         try:
             next(self._machine)
