@@ -117,6 +117,7 @@ def test_the_right_client_survives_random_cuts_of_the_typed_texts(text, required
         (lambda text: [[text[:3], 7]], "shape"),
         (lambda text: [[text[:3], text[4:]]], "append"),
         (lambda text: [[text, text]], "append"),
+        (lambda text: [[text.replace(": ", ":")]], "append"),
         (lambda text: [[*text]], "few"),
         (lambda text: [[text]] * (WAYS + 1), "few"),
         (lambda text: [], None),
