@@ -15,6 +15,8 @@ from streamkit.lab.problem import Problem
 
 HEADER = {"api": "openai-chat", "model": "m"}
 FIRST = '{"format":"streamkit-capture","version":1,"api":"openai-chat"}'
+LOCAL = r"""["' =(:](?:file:|~/|/[A-Za-z_.]+/[A-Za-z_.]|[A-Za-z]:\\)|\.gguf|\.cache"""
+SECRET = r"(?i)\b(?:sk|pk|ghp|gho|xox[bp])[-_][a-z0-9_-]{8,}|bearer\s+\w|authorization|x-api-key|set-cookie"
 STORED = sorted(path for suffix in SUFFIXES for path in DATA.rglob("*" + suffix))
 
 
@@ -170,10 +172,8 @@ def test_each_stored_capture_says_where_it_is_from_and_keeps_no_secret(path):
     assert {"at", "machine", "load", "versions"} <= header["recorded"].keys()
     assert "seed" in header["request"]["body"] and header["server"].startswith("xllamacpp")
     everything = text + b"".join(read.data for read in lines[1:-1]).decode("utf-8", "replace")
-    local = r"""["' =(:](?:file:|~/|/[A-Za-z_.]+/[A-Za-z_.]|[A-Za-z]:\\)|\.gguf|\.cache"""
-    secret = r"(?i)\b(?:sk|pk|ghp|gho|xox[bp])[-_][a-z0-9_-]{8,}|bearer\s+\w|authorization|x-api-key|set-cookie"
-    assert not re.search(local, everything), re.search(local, everything)
-    assert not re.search(secret, everything), re.search(secret, everything)
+    assert not re.search(LOCAL, everything), re.search(LOCAL, everything)
+    assert not re.search(SECRET, everything), re.search(SECRET, everything)
 
 
 def test_the_captures_are_the_scenarios_and_their_documentation_names_each():
@@ -198,3 +198,23 @@ def test_the_parts_of_an_exchange_belong_together():
         assert calls and all(request.count(call.id) == 2 for call in calls)
         assert exchange[2].turn().text and not exchange[2].turn().calls
         assert exchange[1].header["request"]["body"]["seed"] == exchange[2].header["request"]["body"]["seed"]
+
+
+@pytest.mark.parametrize(
+    ("file", "groups", "answers"), [("resamples/resamples.ndjson", 6, 40), ("histories/replays.ndjson", 5, 100)]
+)
+def test_the_answers_to_retries_are_all_there(file, groups, answers):
+    """A line with the request, then one for each seed; no scripted answer and no secret among them."""
+    text = (DATA / file).read_text("utf-8")
+    assert not re.search(LOCAL, text) and not re.search(SECRET, text)
+    lines = [json.loads(line) for line in text.splitlines()]
+    heads = [place for place, line in enumerate(lines) if "request" in line]
+    assert heads == [group * (answers + 1) for group in range(groups)]
+    for start in heads:
+        head, came = lines[start], lines[start + 1 : start + 1 + answers]
+        assert {"at", "machine", "load"} <= head["recorded"].keys() and head["server"] and head["licence"]
+        assert [line["seed"] for line in came] == list(range(1, answers + 1))
+        same = [key for key in ("turn", "temperature", "history") if key in head]
+        assert all(line[key] == head[key] for line in came for key in same)
+        if head.get("temperature") != 0.0:
+            assert len({json.dumps([line["text"], line["calls"]]) for line in came}) > 3
