@@ -3,9 +3,12 @@
 `reveal` prints them from here. Where the piece is the package's own, the package is the answer key.
 """
 
+import hashlib
 import json
 import re
+import sqlite3
 
+import rfc8785
 from partial_json_parser import Allow, MalformedJSON, loads
 
 from ..blocks import Block
@@ -178,3 +181,32 @@ def first_parse(fragments, required):
         if isinstance(value, dict) and required <= set(value):
             return number
     return None
+
+
+# Chapter 7
+
+
+def call_key(conversation, turn, tool, arguments):
+    """What makes two calls the same effect: a hash over canonical JSON (RFC 8785), in which spelling does not count."""
+    return hashlib.sha256(rfc8785.dumps(["v1", conversation, turn, tool, arguments])).hexdigest()
+
+
+class SmallLedger:
+    """Claims in one SQLite file. A call is claimed before its tool runs, and settled after."""
+
+    def __init__(self, path):
+        self.db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+        self.db.execute("CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, result TEXT)")
+
+    def claim(self, key):
+        """("new", None): run it. ("settled", result): it ran. ("open", None): somebody runs it, or died: do not run it."""
+        try:
+            self.db.execute("INSERT INTO claims VALUES (?, NULL)", (key,))
+            return "new", None
+        except sqlite3.IntegrityError:
+            (result,) = self.db.execute("SELECT result FROM claims WHERE key = ?", (key,)).fetchone()
+            return ("open", None) if result is None else ("settled", json.loads(result))
+
+    def settle(self, key, result):
+        """Write down the result of a claimed call; a result that is there stays."""
+        self.db.execute("UPDATE claims SET result = ? WHERE key = ? AND result IS NULL", (json.dumps(result), key))
