@@ -9,6 +9,7 @@ from streamkit.lab.problem import Problem
 
 COMMANDS = {
     "lab": "open the course in JupyterLab, in a workbook of your own",
+    "doctor": "say what works on this machine, and what to type where something does not",
     "cases": "run the conformance cases or recorded streams through the package",
     "record": "record a stream of your provider's, with its arrival times",
     "show": "print the turn of a capture for people",
