@@ -82,7 +82,9 @@ def test_it_can_speak_where_a_package_is_not_there():
     code = (
         "import sys; sys.modules['jsonschema'] = None; from streamkit.__main__ import main; sys.exit(main(['doctor']))"
     )
-    done = subprocess.run([sys.executable, "-X", "utf8", "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60
+    )
     assert done.returncode == 1, done.stderr
     assert f"{SIGNS[MISSING]} {MISSING}" in done.stdout and not done.stderr
 
