@@ -35,17 +35,26 @@ class TurnBuilder:
     """One turn as it forms: feed it the wire's events with `add`, then `end` it once; then `turn` is there.
 
     `tools`: the offered tools (dicts or Tools), None to judge no names and no schemas. `conversation`, `turn` and
-    `attempt` only go into minted ids. Both methods return the CallMoved events that they caused.
+    `attempt` only go into minted ids. `accumulator` (a class) and `finalise` may be a learner's own. Both methods return the CallMoved events that they caused.
     """
 
-    def __init__(self, tools=None, conversation: str = "", turn: int = 0, attempt: int = 0):
+    def __init__(
+        self,
+        tools=None,
+        conversation: str = "",
+        turn: int = 0,
+        attempt: int = 0,
+        accumulator=Accumulator,
+        finalise=finalise,
+    ):
         self.tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self.turn: Turn | None = None
         self.verdict: str | None = None  # as it stands; final at `end`
         self.reason = ""
         self.touched: Call | None = None  # the call that the last event of a call went to
         self._identity = (conversation, turn, attempt)
-        self._accumulator = Accumulator()
+        self._accumulator = accumulator()
+        self._finalise = finalise
         self._blocks = Blocks(self._accumulator.calls)
 
     @property
@@ -72,7 +81,7 @@ class TurnBuilder:
         return []
 
     def _add_to_call(self, event, kind) -> list[CallMoved]:
-        held, known, named = self._accumulator, len(self.calls), self._accumulator.named
+        held, known, named = self._accumulator, len(self.calls), self._named()
         call = self.touched = held.add(event)
         moved = []
         if len(held.calls) > known:
@@ -82,10 +91,13 @@ class TurnBuilder:
         if (
             self.verdict is not None
             and kind is CallDelta
-            and (event.text or len(held.calls) > known or held.named > named)
+            and (event.text or len(held.calls) > known or self._named() > named)
         ):
             self.verdict, self.reason = "failed", "protocol_error"  # something of a call after the finish
         return moved
+
+    def _named(self) -> int:
+        return getattr(self._accumulator, "named", 0)
 
     def end(self, at: float = 0.0) -> list[CallMoved]:
         """The stream is over: judge the calls, decide what is next. Without any finish it was interrupted."""
@@ -111,7 +123,7 @@ class TurnBuilder:
         if not call.id:
             call.id, call.minted = mint(*self._identity, call.ordinal), True
         offered = self.tools if call.kind == "client" else None  # a server call is not judged by the offered tools
-        final = call.final = finalise(call.text, call.name, offered, self.verdict == "complete")
+        final = call.final = self._finalise(call.text, call.name, offered, self.verdict == "complete")
         if isinstance(final, Invalid):
             detail = {"complaints": list(final.complaints), "answerable": final.answerable}
         elif isinstance(final, Unparseable):

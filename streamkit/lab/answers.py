@@ -13,8 +13,10 @@ from partial_json_parser import Allow, MalformedJSON, loads
 
 from ..blocks import Block
 from ..events import Call, CallDelta, CallMoved, TextDelta
+from ..note import one_line
 from ..preview import visible
 from ..render import SIGNS
+from ..results import clean
 
 # Chapter 1
 
@@ -210,3 +212,18 @@ class SmallLedger:
     def settle(self, key, result):
         """Write down the result of a claimed call; a result that is there stays."""
         self.db.execute("UPDATE claims SET result = ? WHERE key = ? AND result IS NULL", (json.dumps(result), key))
+
+
+# Chapter 8
+
+
+def history_of(turn):
+    """The messages that a turn which broke off leaves (Chat Completions): its prose, and a one-line interruption note."""
+    notes = []
+    if turn.verdict != "complete" or turn.calls:
+        names = [one_line(call.name) or "a tool without a name" for call in turn.calls]
+        cut = "".join(f"; the call to {name} did not run" for name in names)
+        notes = [f"[interruption note: the reply was cut off ({one_line(turn.reason)}){cut}]"]
+    prose = [clean(turn.text).strip()] if turn.text.strip() else []
+    content = "\n\n".join(prose + notes)
+    return [{"role": "assistant", "content": content}] if content else []
