@@ -1,4 +1,4 @@
-"""What chapter 2 claims: how each wrong key shows, that the given parts of its exercises suffice, and what its charts plot."""
+"""What chapter 2 claims: how each wrong key shows, and that the given parts of its exercises suffice."""
 
 import json
 import re
@@ -12,22 +12,20 @@ from hypothesis import strategies as st
 from streamkit.accumulator import Accumulator
 from streamkit.events import CallDelta
 from streamkit.finalise import Tools
-from streamkit.lab import append_cost, keying
-from streamkit.lab.answers import Keyed
+from streamkit.lab import keying
 from streamkit.lab.captures import load
 from streamkit.lab.cases import events_of, reads_of
 from streamkit.lab.exercises import run
 from streamkit.lab.exercises.registry import exercises
 from streamkit.lab.fill import written
 from streamkit.lab.interleave import one_cut
-from streamkit.lab.naive_keys import KEY_CLIENTS, KeyedByName, MergesObjects, arguments, held, whole_then_more
+from streamkit.lab.naive_keys import KeyedByName, MergesObjects, arguments, held, whole_then_more
 from streamkit.lab.paths import BOOK
 
 CHAPTER = BOOK / "02_keying_the_accumulator.ipynb"
 CAPTURES = list(keying.recorded_captures())
 KINDS = keying.streams_by_kind(CAPTURES)
 TWICE = [load(stream.name) for stream in KINDS["one tool twice"]]
-CLIENTS = {kind.__name__: kind for kind in KEY_CLIENTS} | {"Keyed": Keyed, "Accumulator": Accumulator}
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -113,88 +111,6 @@ def test_merged_objects_are_one_valid_call_that_nobody_made():
         ((name, merged),) = held(MergesObjects, one.events())
         assert merged == {**calls[0].arguments, **calls[1].arguments}
         assert not Tools(one.tools).complaints(name, merged)
-
-
-WRONG_ON = {  # of the synthetic cases
-    "KeyedByName": {"id twice", "name in pieces"},
-    "LastCallWins": {"id twice", "name repeated", "name in pieces"},
-    "MergesObjects": {"index missing", "index null", "index reused", "id twice", "name in pieces"},
-    "KeyedByPosition": {"index from 1", "index missing", "index null", "index reused", "name in pieces"},
-    "KeyedById": {"id changes", "id twice", "name in pieces"},
-    "AppendsToTheLastCall": {"name repeated", "name in pieces"},
-    "Keyed": {"index missing", "index null", "index reused", "name in pieces"},
-    "Accumulator": set(),
-}
-ON_TWO_CALLS = {  # to one tool: recorded one after the other, and interleaved
-    "KeyedByName": (False, False),
-    "LastCallWins": (False, False),
-    "MergesObjects": (False, False),
-    "KeyedById": (True, False),
-    "AppendsToTheLastCall": (True, False),
-    "Keyed": (True, True),
-    "Accumulator": (True, True),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_ON)
-def test_each_key_is_wrong_where_the_chapter_says(name):
-    assert {kind for kind in keying.BENT if not keying.right(CLIENTS[name], *KINDS[kind])} == WRONG_ON[name]
-
-
-@pytest.mark.parametrize("name", ON_TWO_CALLS)
-def test_each_key_on_recorded_and_interleaved_streams(name):
-    for kind, good in zip(("one tool twice", "interleaved"), ON_TWO_CALLS[name], strict=True):
-        streams = [stream for stream in KINDS[kind] if len({tool for tool, _ in stream.calls}) == 1]
-        assert streams and {keying.right(CLIENTS[name], stream) for stream in streams} == {good}
-
-
-def test_a_position_is_no_index_on_recorded_streams():
-    """Anthropic's first call has index 1 where text came before it, and in Responses the index is text."""
-    for stream in KINDS["one tool twice"]:
-        api = load(stream.name).api
-        assert keying.right(CLIENTS["KeyedByPosition"], stream) == (api == "openai-chat")
-
-
-def test_cut_off_calls_are_in_no_kind():
-    assert all(isinstance(whole, dict) for kind in KINDS for stream in KINDS[kind] for _, whole in stream.calls)
-
-
-def test_the_grid_shows_the_scores():
-    table = keying.scores(CLIENTS, KINDS)
-    chart = keying.score_chart(table, KINDS)
-    axes = chart.figure.axes[0]
-    words = {(text.get_position()): text.get_text() for text in axes.texts}
-    hatched = {(p.get_x() + 0.5, p.get_y() + 0.5) for p in axes.patches if p.get_hatch()}
-    for y, client in enumerate(table):
-        for x, (kind, (good, count)) in enumerate(table[client].items()):
-            assert words[x, y] == (f"{good}/{count}" if count > 1 else "right" if good else "wrong")
-            assert ((x, y) in hatched) == (good < count)
-            assert count == len(KINDS[kind])
-    assert chart.data == table
-    assert "Accumulator: wrong on nothing" in chart.alt and "Keyed: wrong on index missing" in chart.alt
-
-
-def test_the_cost_chart_plots_what_was_measured():
-    data = {"held": [10, 1000], "+= on an attribute": [1e-7, 9e-6], "list and join": [1e-7, 1e-7]}
-    chart = append_cost.cost_chart(data)
-    lines = {line.get_label(): line for line in chart.figure.axes[0].lines}
-    assert [list(line.get_xdata()) for line in lines.values()] == [data["held"]] * 2
-    assert list(lines["+= on an attribute"].get_ydata()) == pytest.approx([0.1, 9.0])
-    assert (
-        len({line.get_linestyle() for line in lines.values()})
-        == len({line.get_marker() for line in lines.values()})
-        == 2
-    )
-    assert "takes 90 times as long" in chart.alt
-
-
-def test_the_cost_is_measured_on_buffers_that_hold_what_they_should():
-    for kind in (append_cost.GrowsAString, append_cost.GrowsAList):
-        buffer = append_cost.filled(kind, 40, "lamp")
-        buffer.add("lamp")
-        assert buffer.text == "lamp" * 11
-    measured = append_cost.cost_of_a_fragment([40, 400], count=3)
-    assert {len(costs) for costs in measured.values()} == {2} and min(measured["list and join"]) > 0
 
 
 # The exercises
