@@ -7,6 +7,8 @@ import asyncio
 import json
 from collections.abc import Collection
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .events import Call
@@ -45,58 +47,67 @@ class Warmer:
         return json.dumps(values, sort_keys=True) == json.dumps(self.values, sort_keys=True)
 
 
+@dataclass(slots=True, eq=False)
+class Work:
+    """The warm work of one call, for the tool that it names so far. `future` gives what `warm.start` prepared."""
+
+    name: str
+    warm: Warm
+    warmer: Warmer
+    fragments: list
+    fed: int = 0
+    future: asyncio.Future | Future | None = None
+
+
 class Warming:
     """The warm work of one turn's calls, for the tools that declare some.
 
-    `begun`, `used` and `thrown_away` count it.
+    `begun`, `used` and `thrown_away` count it; once the turn has ended, all that was begun is one or the other.
     """
 
     def __init__(self, tools: dict[str, Tool]):
         self.begun = self.used = self.thrown_away = 0
         self._warm = {name: tool.warm for name, tool in tools.items() if tool.warm}
         self.wanted = bool(self._warm)
-        self._warmers: dict[
-            int, tuple[Warmer, list, int]
-        ] = {}  # ordinal → warmer, its call's fragments, how many it has
-        self._work: dict[int, tuple[Warm, asyncio.Future | Future]] = {}
+        self._work: dict[int, Work] = {}  # by the call's ordinal
         self._discarding: list = []
 
     def add(self, call: Call) -> None:
-        """A call has grown, or was replaced by a snapshot."""
-        warm = self._warm.get(call.name)
-        if warm is None or not call.fragments:
-            return
-        warmer, fragments, fed = self._warmers.get(call.ordinal, (None, None, 0))
-        if fragments is not call.fragments:  # the text was replaced: what began with the old one may not fit
+        """A call has grown, or its text was replaced, or its name has become another tool's."""
+        work = self._work.get(call.ordinal)
+        if work is not None and (work.name != call.name or work.fragments is not call.fragments):
             self._throw_away(call.ordinal)
-            warmer, fed = Warmer(warm.fields), 0
-        for fragment in call.fragments[fed:]:
-            if (values := warmer.feed(fragment.text)) is not None:
+            work = None
+        if work is None:
+            if not call.fragments or (warm := self._warm.get(call.name)) is None:
+                return
+            work = self._work[call.ordinal] = Work(call.name, warm, Warmer(warm.fields), call.fragments)
+        for fragment in call.fragments[work.fed :]:
+            if (values := work.warmer.feed(fragment.text)) is not None:
                 self.begun += 1
-                work = self._start(warm.start, values)
-                self._work[call.ordinal] = warm, work
-        self._warmers[call.ordinal] = warmer, call.fragments, len(call.fragments)
-
-    @staticmethod
-    def _start(start, values: dict) -> asyncio.Future | Future:
-        return asyncio.ensure_future(start(values)) if is_async(start) else in_thread(lambda: start(values))
+                start = work.warm.start
+                work.future = (
+                    asyncio.ensure_future(start(values)) if is_async(start) else in_thread(partial(start, values))
+                )
+        work.fed = len(call.fragments)
 
     async def take(self, ordinal: int, arguments: dict, timeout: float, stop: asyncio.Future) -> Any:
         """What was prepared for these arguments; None where nothing was, where it does not fit, failed, or takes too long."""
-        if ordinal not in self._work:
+        work = self._work.get(ordinal)
+        if work is None or work.future is None:
             return None
-        if not self._warmers[ordinal][0].fits(arguments):
-            return self._throw_away(ordinal)
-        work = asyncio.wrap_future(self._work[ordinal][1])
-        await asyncio.wait({work, stop}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done() or work.cancelled() or work.exception():
-            return self._throw_away(ordinal)
-        return work.result()
+        if work.warmer.fits(arguments):
+            future = asyncio.wrap_future(work.future)
+            await asyncio.wait({future, stop}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if future.done() and not future.cancelled() and not future.exception():
+                return future.result()
+            future.cancel()
+        return self._throw_away(ordinal)
 
     def hand_over(self, ordinal: int) -> None:
         """A run has begun with what `take` gave: it is the run's now."""
-        if self._work.pop(ordinal, None):
-            self.used += 1
+        work = self._work.pop(ordinal, None)
+        self.used += work is not None and work.future is not None
 
     async def end(self) -> None:
         """The turn is over: what no run has is thrown away."""
@@ -107,16 +118,16 @@ class Warming:
             await asyncio.wait(self._discarding, timeout=GRACE)
 
     def _throw_away(self, ordinal: int) -> None:
-        warm, work = self._work.pop(ordinal, (None, None))
-        if work is None:
+        work = self._work.pop(ordinal)
+        if work.future is None:
             return
         self.thrown_away += 1
-        if not isinstance(work, Future):
-            work.cancel()  # a thread goes on to its end instead
-        work.add_done_callback(lambda done: self._discard(warm, done))
+        if not isinstance(work.future, Future):
+            work.future.cancel()  # a thread goes on to its end instead
+        work.future.add_done_callback(lambda done: self._discard(work.warm, done))
 
     def _discard(self, warm: Warm, done) -> None:
-        if warm.discard is None or done.cancelled() or done.exception():
+        if done.cancelled() or done.exception() or warm.discard is None:
             return
         left = warm.discard(done.result())
         if asyncio.iscoroutine(left):

@@ -13,7 +13,8 @@ API, FRAME = "openai-chat", b'data: {"choices":[{"index":0,"delta":{"content":"H
 
 def collect(*given, **more):
     async def work():
-        return [event async for event in read_events(*given, **more)]
+        async with asyncio.timeout(10):
+            return [event async for event in read_events(*given, **more)]
 
     return asyncio.run(work())
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from streamkit.dispatch import Dispatcher, Tool, Warm
 from streamkit.events import ArgumentSnapshot, CallDelta, TurnBroken, TurnFinished
 from streamkit.lab.captures import find_captures, read_capture
-from streamkit.warm import Warmer
+from streamkit.turn import TurnBuilder
+from streamkit.warm import Warmer, Warming
 
 SEARCH = {"type": "object", "properties": {"query": {"type": "string"}, "scope": {"type": "string"}}}
 GOOD = TurnFinished(9, "stop")
@@ -97,14 +98,15 @@ class Service:
         return "found"
 
 
-def go(service, events):
-    async def paced():
-        for event in events:
-            yield event
-            await asyncio.sleep(0.01)
+async def paced(events):
+    for event in events:
+        yield event
+        await asyncio.sleep(0.01)
 
+
+def go(service, events):
     dispatch = Dispatcher([service.tool]).turn()
-    turn = asyncio.run(dispatch.run(paced()))
+    turn = asyncio.run(dispatch.run(paced(events)))
     return turn, (dispatch.warming.begun, dispatch.warming.used, dispatch.warming.thrown_away)
 
 
@@ -140,6 +142,29 @@ def test_it_is_thrown_away_where_it_does_not_fit(events, discard, form):
     assert turn.next == "run" or not [what for what, _ in service.log if what == "run"]
 
 
+def test_after_a_snapshot_it_begins_anew_with_what_stands_there():
+    service = Service()
+    _, counts = go(service, [*pieces('{"query": "lamp"'), ArgumentSnapshot(2, 0, '{"query": "desk"}'), GOOD])
+    assert service.log == [("warm", "lamp"), ("warm", "desk"), ("run", "connection for desk")] and counts == (2, 1, 1)
+
+
+def test_what_does_not_fit_the_final_arguments_is_not_handed_out():
+    """The last look, whatever came between: the values that it began with, and nothing like them."""
+
+    async def work():
+        service = Service()
+        warming, builder = Warming({"search": service.tool}), TurnBuilder()
+        for event in pieces('{"query": "lamp"}'):
+            builder.add(event)
+            warming.add(builder.calls[0])
+        stop = asyncio.get_running_loop().create_future()
+        assert await warming.take(0, {"query": "desk"}, 1, stop) is None
+        await warming.end()
+        return service.open, warming.thrown_away
+
+    assert asyncio.run(work()) == (0, 1)
+
+
 def test_a_snapshot_of_the_same_text_keeps_it():
     service = Service()
     _, counts = go(service, [*pieces('{"query": "lamp"}'), ArgumentSnapshot(2, 0, '{"query": "lamp"}'), GOOD])
@@ -158,6 +183,36 @@ def test_work_that_fails_or_hangs_leaves_a_cold_run():
         service.tool = Tool("search", service.run, parameters=SEARCH, timeout=0.05, warm=Warm(("query",), start))
         turn, counts = go(service, [*pieces('{"query": "lamp"}'), GOOD])
         assert service.log == [("run", None)] and turn.calls[0].effect == "ran" and counts == (1, 0, 1)
+
+
+def test_what_hangs_is_cancelled_when_its_call_is_cut():
+    log = []
+
+    async def hang(values):
+        try:
+            await asyncio.sleep(30)
+        finally:
+            log.append("closed")
+
+    async def work():
+        tool = Tool("search", lambda arguments: None, parameters=SEARCH, warm=Warm(("query",), hang))
+        await Dispatcher([tool]).run(paced([*pieces('{"query": "lamp"'), TurnBroken(9, "interrupted", "timeout")]))
+        log.append("over")
+
+    asyncio.run(work())
+    assert log == ["closed", "over"]
+
+
+def test_a_name_that_grows_from_one_tool_to_another_takes_nothing_along():
+    service, other = Service(), []
+    all_tool = Tool(
+        "search_all", lambda arguments, warm: other.append(warm), parameters=SEARCH, warm=Warm(("scope",), dict)
+    )
+    events = [*pieces('{"query": "lamp"}'), CallDelta(2, 0, None, "_all"), GOOD]
+    dispatch = Dispatcher([service.tool, all_tool]).turn()
+    turn = asyncio.run(dispatch.run(events))
+    assert turn.calls[0].effect == "ran" and other == [None] and service.open == 0
+    assert (dispatch.warming.used, dispatch.warming.thrown_away) == (0, 1)
 
 
 def test_a_name_that_grows_into_another_tool_is_not_warmed_for_the_first():
