@@ -28,7 +28,13 @@ def damage(frame: Any) -> dict[str, dict[str, int]]:
 
 def damage_chart(frame: Any) -> Chart:
     """Data: {client: {kind of change: calls}}."""
-    return bars(damage(frame), f"calls, of {len(frame)}", "What still changed after an early dispatch")
+    counts = damage(frame)
+    kinds = [kind for kind in (*KINDS, RIGHT) if any(kind in client for client in counts.values())]
+    return bars(
+        {client: {kind: client_counts.get(kind, 0) for kind in kinds} for client, client_counts in counts.items()},
+        f"calls, of {len(frame)}",
+        "What still changed after an early dispatch",
+    )
 
 
 def saved(gaps: Iterable[float], cost: float) -> list[float]:

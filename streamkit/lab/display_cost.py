@@ -61,11 +61,13 @@ def cost_chart(short: Sequence[int] = (250, 500, 1000, 2000), long: Sequence[int
                 list(costs),
                 list(costs.values()),
                 color=COLOURS[1 - n],
-                linestyle=LINES[n],
+                linestyle=LINES[1 - n],
                 marker=MARKERS[n],
                 label=name,
             )
         ax.set(xscale="log", yscale="log", xlabel="characters of the argument text", ylabel="microseconds a delta")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter("{x:,.0f}")  # the kit's look parses no mathtext, which powers of ten are
         ax.legend(fontsize=9)
     said = "; ".join(
         f"{name}: {', '.join(f'{size:,} characters {value:.0f} µs' for size, value in costs.items())}"
