@@ -438,9 +438,8 @@ def test_killed_at_every_point_there_is_one_effect_or_a_doubt(path, point, honou
         effects = shop.counts()["refunds"]
         assert effects == (point not in ("before_claim", "after_claim"))
 
-        retries = [run_child(EXCHANGE, path=str(path), url=shop.url).said.strip() for _ in range(2)]
-        expected = {"before_claim": ["New", "Settled"], "after_settle": ["Settled", "Settled"]}
-        assert retries == expected.get(point, ["Open", "Open"])
+        retry = run_child(EXCHANGE, path=str(path), url=shop.url).said.strip()
+        assert retry == {"before_claim": "New", "after_settle": "Settled"}.get(point, "Open")
         assert shop.counts()["refunds"] == effects or point == "before_claim"
 
         ledger, client = Ledger(path), ShopClient(shop.url)
@@ -468,7 +467,7 @@ def test_killed_before_any_line(tmp_path):
     died = []
     with Shop() as shop:
         client = ShopClient(shop.url)
-        for line in random.Random(7).sample(range(220, 430), 8):
+        for line in random.Random(7).sample(range(220, 430), 5):
             path = tmp_path / f"{line}.db"
             piece = EXCHANGE.replace('"amount": 12.5', f'"amount": {line}')
             died.append(run_child(piece, line, path=str(path), url=shop.url).killed_at)
@@ -578,7 +577,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestLife.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
 
 
 def load_torture():
@@ -591,12 +590,12 @@ def load_torture():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_torture_in_short():
     bench = load_torture()
-    seen = bench.torture(25, seed=random.randrange(10**6), quiet=True)
+    seen = bench.torture(20, seed=random.randrange(10**6), quiet=True)
     assert {what: seen[what] for what in bench.VIOLATIONS} == dict.fromkeys(bench.VIOLATIONS, 0)
     assert seen["workers with an error"] == 0 and seen["workers killed"] > 5 and seen["calls ran, 1 effect"] > 10
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_torture_finds_what_a_naive_ledger_does():
-    seen = load_torture().torture(25, ledger="naive", quiet=True)
+    seen = load_torture().torture(20, ledger="naive", quiet=True)
     assert seen["double effects"] > 0
