@@ -74,7 +74,8 @@ def main(argv):
     if what == "lab":
         command = [str(PYTHON), "-m", "streamkit", "lab", *rest]
     elif what == "test":
-        command = [str(PYTHON), "-m", "pytest", *rest]
+        workers = str(min(os.cpu_count() or 1, 4))
+        command = [str(PYTHON), "-m", "pytest", "-n", workers, "--dist", "loadfile", *rest]
     else:
         command = [shutil.which(what, path=env["PATH"]) or what, *rest]
     try:
