@@ -103,6 +103,7 @@ def test_a_room(make, small_course, tmp_path, capsys):
     assert lines[1].split()[1:] == ["✓✓", "✓", "3", "of", "3"]
     assert lines[2].split()[1:] == ["✓✗", "✗", "1", "of", "3"]
     assert "expected a workbook" in lines[3]
+    assert len({line.index(mark) for line, mark in zip(lines[5:7], "✓2", strict=True)}) == 1  # one column
     assert [line.split() for line in lines[6:]] == [
         ["join-fragments", "2", "0", "0"],
         ["keyed", "1", "1", "0"],

@@ -106,6 +106,7 @@ def overview(found: dict[Path, list[Standing] | Problem]) -> str:
             + passing
         )
     if rows:
+        width = max(len(standing.name) for standing in next(iter(rows.values())))
         lines += ["", f"{'exercise':<{width}}  ✓ passes  ✗ not right yet  ○ not started"]
         for same in zip(*rows.values(), strict=True):
             count = {sign: sum(s.sign == sign for s in same) for sign in WORDS}
