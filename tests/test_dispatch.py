@@ -183,6 +183,27 @@ def test_call_completion_needs_a_ledger():
         Dispatcher([], boundary=CALL_COMPLETION)
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_stream_that_never_waits_does_not_keep_the_tools_from_running(ledger, begin, asynchronous):
+    seen = []
+
+    async def pay(arguments):
+        seen.append("run")
+
+    def events():
+        yield from [*call(0), done(0), *(TextDelta(3, 1, "x") for _ in range(20))]
+        seen.append("end")
+        yield GOOD
+
+    async def all_at_once():
+        for event in events():
+            yield event
+
+    dispatcher = Dispatcher([Tool("pay", pay, parameters=PAY)], ledger, CALL_COMPLETION)
+    run(dispatcher, all_at_once() if asynchronous else events(), begin())
+    assert seen == ["run", "end"]
+
+
 def test_what_ran_early_stays_when_the_stream_dies_and_the_retry_has_its_result(ledger, begin):
     till = Till()
     dispatcher = Dispatcher([till.tool], ledger, CALL_COMPLETION)
@@ -534,6 +555,13 @@ def test_a_ledger_that_fails(ledger, begin):
     assert [entry.state for entry in ledger.entries("a conversation", 1)] == ["claimed"]
 
 
+def test_a_ledger_that_fails_while_a_claim_is_waited_for(ledger, begin):
+    ledger.claim(begin(), "pay", {"cents": 5})
+    till = Till()
+    turn = run(Dispatcher([till.tool], Broken(ledger, "look")), [*call(0), GOOD], begin())
+    assert ends(turn) == [("ready", "in_doubt")] and till.paid == []
+
+
 def test_an_attempt_of_no_ledger_is_a_fault_and_the_call_still_ends(ledger):
     from streamkit.claims import Attempt
 
@@ -626,12 +654,13 @@ def test_cancel_while_a_tool_runs_leaves_a_doubt_and_starts_nothing_more(ledger,
     async def coroutine(arguments):
         await asyncio.sleep(5)
 
-    tool = Tool("pay", {"function": function, "coroutine": coroutine}[form], parameters=PAY)
+    asked = []
+    tool = Tool("pay", {"function": function, "coroutine": coroutine}[form], parameters=PAY, ask=asked.append)
     dispatch = Dispatcher([tool], ledger).turn(begin())
     events = [*call(0), *call(1, '{"cents": 6}'), GOOD]
     turn = asyncio.run(cancelled(dispatch, events, lambda d: d.calls and d.calls[0].effect == "claimed"))
     assert ends(turn) == [("ready", "in_doubt"), ("ready", "not_run")]
-    assert [entry.state for entry in ledger.entries("a conversation", 0)] == ["in_doubt"]
+    assert [entry.state for entry in ledger.entries("a conversation", 0)] == ["in_doubt"] and not asked
     go.set()
 
 
