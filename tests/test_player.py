@@ -8,7 +8,7 @@ import IPython.display
 import pytest
 from conftest import ALL_CASES, random_cuts
 
-from streamkit.lab.captures import Capture, Read
+from streamkit.lab.captures import Capture, Read, find_captures, read_capture
 from streamkit.lab.cases import reads_of, recut
 from streamkit.lab.player import Player
 from streamkit.lab.player_line import Axis, Drawing
@@ -89,6 +89,17 @@ def test_the_steps_hold_every_byte_and_every_event_whatever_the_cuts(case):
     )
     one, other = (bare(event for step in t.steps for event in step.events) for t in (tape, again))
     assert one == other
+
+
+def test_every_recorded_capture_ends_in_the_turn_that_it_makes():
+    for path in find_captures():
+        capture = read_capture(path)
+        tape, turn = Tape(capture), capture.turn()
+        end = tape.state(len(tape))
+        assert (end.turn.verdict, end.turn.reason, end.turn.text) == (turn.verdict, turn.reason, turn.text)
+        assert [(call.name, call.text, call.outcome) for call in end.calls] == [
+            (call.name, call.text, call.outcome) for call in turn.calls
+        ]
 
 
 def test_the_state_is_the_same_from_either_side():
