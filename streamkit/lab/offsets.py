@@ -11,7 +11,8 @@ from itertools import accumulate
 from json.decoder import scanstring
 from typing import NamedTuple
 
-SPACE = re.compile(r"[ \t\n\r]*").match
+WHITE = " \t\n\r"
+SPACE = re.compile(f"[{WHITE}]*").match
 SCAN = json.JSONDecoder(strict=False).scan_once
 
 
@@ -38,16 +39,20 @@ def fields_of(text: str) -> list[Field]:
     try:
         while text[at] == '"':
             key, at = scanstring(text, at + 1, False)
-            at = SPACE(text, at).end()
+            if text[at] in WHITE:
+                at = SPACE(text, at).end()
             if text[at] != ":":
                 break
             start = SPACE(text, at + 1).end()
             first = text[start]
-            fields.append(Field(key, start, start + (2 if first == "-" else 1), None))
+            begun = start + (2 if first == "-" else 1)
+            fields.append(Field(key, start, begun, None))  # what stands if the scan fails
             _, at = SCAN(text, start)
             closed = at + 1 if first in "-0123456789" else at
-            fields[-1] = fields[-1]._replace(closed=closed if closed <= len(text) else None)
-            at = SPACE(text, at).end()
+            if closed <= len(text):
+                fields[-1] = Field(key, start, begun, closed)
+            if text[at] in WHITE:
+                at = SPACE(text, at).end()
             if text[at] != ",":
                 break
             at = SPACE(text, at + 1).end()
