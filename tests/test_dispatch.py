@@ -593,7 +593,9 @@ def circular():
 
 
 @pytest.mark.parametrize(
-    "result", [circular(), {(1, 2): 3}, b"bytes", object(), None, "\ud83d", float("nan")], ids=repr
+    "result",
+    [circular(), {(1, 2): 3}, b"bytes", object(), None, "\ud83d", float("nan")],
+    ids=lambda value: type(value).__name__,
 )
 def test_whatever_a_tool_returns_the_effect_is_recorded(ledger, begin, result):
     turn = run(Dispatcher([Tool("pay", lambda arguments: result, parameters=PAY)], ledger), [*call(0), GOOD], begin())
