@@ -6,12 +6,14 @@ import pytest
 from conftest import ALL_CASES, random_cuts
 
 from streamkit.blocks import Block, restored
-from streamkit.events import Call, CallDelta, TextDelta, TurnFinished
+from streamkit.events import Call, CallDelta, TextDelta, TurnBroken, TurnFinished
 from streamkit.lab.captures import find_captures, read_capture
 from streamkit.lab.cases import events_of, reads_of, recut, turn_of_case
+from streamkit.lab.faults import boundaries
 from streamkit.lab.paths import CAPTURES
 from streamkit.render import ENDED, SIGNS, to_html, to_text
 from streamkit.turn import turn_of
+from streamkit.wire import reader
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -46,6 +48,27 @@ def test_a_cut_turn_leaves_no_block_waiting(case):
         if turn.next == "end":
             assert states(turn.blocks) <= ENDED
             assert "preparing" not in to_text(turn.blocks) and "running" not in to_html(turn.blocks)
+
+
+@pytest.mark.parametrize("path", find_captures(CAPTURES), ids=lambda path: path.stem)
+def test_a_cut_capture_leaves_no_block_waiting(path):
+    """At each event boundary, and within some events. (test_recut: places inside one event give the same events.)"""
+    capture = read_capture(path)
+    body, wire, events, start = capture.body, reader(capture.api), [], 0
+    for end in boundaries(body, capture.api):
+        events += wire.feed(body[start:end], 0.0)
+        start = end
+        finished = any(isinstance(event, TurnFinished | TurnBroken) for event in events[-3:])
+        ended(turn_of(events if finished else [*events, TurnBroken(0.0, "interrupted", "disconnect")], capture.tools))
+    for place in random_cuts(len(body), path.stem, 200 if len(body) < 8_000 else 20):
+        ended(turn_of(events_of(capture.api, [(0.0, body[:place])], "disconnect"), capture.tools))
+
+
+def ended(turn):
+    """No block of a turn waits; only ready calls may, which are the dispatcher's."""
+    if turn.next != "run":
+        assert states(turn.blocks) <= ENDED
+        assert "preparing" not in to_text(turn.blocks) and "running" not in to_html(turn.blocks)
 
 
 @pytest.mark.parametrize("path", find_captures(CAPTURES), ids=lambda path: path.stem)
