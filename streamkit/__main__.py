@@ -6,6 +6,7 @@ import os
 import sys
 
 from streamkit.lab.problem import Problem
+from streamkit.lab.quick import quick
 
 COMMANDS = {
     "lab": "open the course in JupyterLab, in a workbook of your own",
@@ -23,6 +24,7 @@ COMMANDS = {
 
 def main(argv=None) -> int:
     """Run one command; 0 is success, 1 a check that failed, 2 bad input (one line on stderr)."""
+    quick()
     parser = argparse.ArgumentParser(
         prog="streamkit", description="Streamed tool calls: record, show, replay, measure, check."
     )

@@ -184,6 +184,14 @@ def test_the_first_cell_can_run_again():
     subprocess.run([sys.executable, "-c", code + "start(1)\n" + code], check=True, stdout=subprocess.DEVNULL)
 
 
+def test_a_chapter_starts_without_a_grammar_of_uris():
+    code = (
+        "import sys\nfrom streamkit.lab import start\nstart(1)\nimport streamkit.finalise\nprint('lark' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.endswith("False\n"), ran.stderr
+
+
 def test_without_the_package_the_first_cell_is_one_sentence(tmp_path):
     code = (
         f"from IPython.core.interactiveshell import InteractiveShell\nInteractiveShell().run_cell({small.FIRST % 1!r})"

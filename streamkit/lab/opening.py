@@ -10,6 +10,7 @@ from streamkit.lab.exercises.pieces import RECORD, judged
 from streamkit.lab.fill import chapter, chapters_in
 from streamkit.lab.paths import BOOK, WORKBOOK
 from streamkit.lab.problem import Problem
+from streamkit.lab.quick import quick
 
 READY = "streamkit is ready. check, hint, reveal and use take the name of an exercise."
 
@@ -20,6 +21,7 @@ def start(number: int, renew: bool = False) -> None:
     Opened in the book itself it makes the workbook and links to it. `renew` takes a newer edition of the chapter: the
     learner's file moves aside, and the exercise cells move over.
     """
+    quick()
     SESSION.listen(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)())
     registry.begin(number)
     here = verbs.HERE
