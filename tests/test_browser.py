@@ -18,6 +18,7 @@ if chromium() is None:
     )
 
 CHAPTERS = chapters_in(BOOK)
+PANES = ("The event on the wire", "The buffers, one a call", "What a user sees")
 SHOTS = os.environ.get("STREAMKIT_SHOTS")  # a folder for pictures, to look at
 
 
@@ -52,7 +53,22 @@ def test_a_chapter_runs_from_top_to_bottom(path, course, screen_on):
     assert screen.page.locator("dialog.jp-Dialog").count() == 0
     assert screen.page.locator(".jp-OutputArea-output img").count() >= 1
     assert screen.page.get_by_text("not started").count() >= 1
+    if "Player(" in path.read_text("utf-8"):
+        first, last = (moved(screen, key) for key in ("Home", "End"))
+        assert all(one != other for one, other in zip(first, last, strict=True)), (first, last)
     assert screen.errors == [] and screen.outside == []
+
+
+def moved(screen, key):
+    """What the three panes of the first player show when its slider got a key."""
+    handle = screen.page.locator(".widget-slider .noUi-handle").first
+    handle.scroll_into_view_if_needed()
+    handle.focus()
+    screen.page.keyboard.press(key)
+    screen.page.wait_for_timeout(700)
+    player = screen.page.locator(".jp-OutputArea-output", has=screen.page.locator(".widget-slider")).first
+    panes = [player.locator(".widget-html", has_text=title).last for title in PANES]
+    return [pane.inner_text() for pane in panes]
 
 
 def test_a_newcomers_path(tmp_path, screen_on):
