@@ -141,7 +141,11 @@ def fresh(piece, given) -> list:
 
 
 def show_script(given) -> list[str]:
-    return [f"{word}({', '.join(map(repr, rest))})" for word, *rest in given[1]]
+    said = {
+        "race": f"  ({RACERS} ledgers on one file claim it at the same moment)",
+        "second": "  (by a second ledger on the file)",
+    }
+    return [f"{word}({', '.join(map(repr, rest))}){said.get(word, '')}" for word, *rest in given[1]]
 
 
 EXERCISES = [
@@ -256,7 +260,7 @@ EXERCISES = [
         wrong=(
             Wrong(
                 "in memory",
-                "race",
+                "reopen",
                 text="OPEN = object()\n\n\nclass SmallLedger:\n    def __init__(self, path):\n        self.claims = {}\n\n    def claim(self, key):\n        if key not in self.claims:\n            self.claims[key] = OPEN\n            return 'new', None\n        return ('open', None) if self.claims[key] is OPEN else ('settled', self.claims[key])\n\n    def settle(self, key, result):\n        if self.claims.get(key) is OPEN:\n            self.claims[key] = result\n",
             ),
             Wrong(
