@@ -140,6 +140,14 @@ def fresh(piece, given) -> list:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def ledger_fault(given, expected, got) -> str | None:
+    """The fault where it shows in what came out, whatever the case was made for."""
+    settled = [a for a in got if isinstance(a, list) and a[:1] == ["settled"]] if isinstance(got, list) else []
+    wanted = [a for a in expected if isinstance(a, list) and a[0] == "settled"]
+    as_text = [isinstance(b[1], str) and not isinstance(a[1], str) for a, b in zip(wanted, settled, strict=False)]
+    return "settled" if any(as_text) else None
+
+
 def show_script(given) -> list[str]:
     said = {
         "race": f"  ({RACERS} ledgers on one file claim it at the same moment)",
@@ -240,6 +248,7 @@ EXERCISES = [
         cases=ledger_cases,
         run=fresh,
         show=show_script,
+        diagnose=ledger_fault,
         pointers={
             "new": 'The first claim of a key is ("new", None).',
             "open": 'A claim without a result is ("open", None): its holder runs, or is dead. Nobody may run it.',
