@@ -41,7 +41,7 @@ pass.
 
 *cases*. A function that yields `Case(given, expected, pointer, group)`, the same ones in the same order each time (no
 clock, a seeded `random.Random`), small ones first: the ✗ shows the failing case whose shown input is shortest. All of
-them together within half a second, on every machine; the piece is cut after 1.4 seconds of processor time. `expected`
+them together within half a second, on every machine; the piece is cut after 1.3 seconds of processor time. `expected`
 is best made by the package's own definition, which tests hold against the conformance cases. `group` is a plural noun
 and is counted in the ✓ line. Do not read anything outside the package but `data/`. Import the heavy (pandas,
 matplotlib) nowhere here.
