@@ -11,17 +11,18 @@ from .strict import DEPTH, NotStrict, strict
 
 Event = tuple[str, str | None, Any]
 
-# Whole characters of a JSON string (RFC 8259, section 7): plain ones, escapes, escaped surrogate pairs. `++` and `*+` never
-# give back what they took, so a run costs one pass however long it is.
+# Whole characters of a JSON string (RFC 8259, section 7): plain ones, then an escape or an escaped surrogate pair and plain ones
+# again. No two ways through a text, so that a run costs one pass. (Possessive `*+` would say so, and is broken before 3.11.5.)
+PLAIN = r'[^"\\\x00-\x1f\ud800-\udfff]*'
 CHARACTERS = re.compile(
-    r'(?:[^"\\\x00-\x1f\ud800-\udfff]++|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
+    PLAIN + r'(?:(?:\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})" + PLAIN + ")*"
 )
 ESCAPE_BEGUN = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?)?"
 )
 # Of a container: up to the next bracket, or to a string that this text leaves open.
-CALM = re.compile(rf'(?:[^"\[\]{{}}]++|"{CHARACTERS.pattern}")*+')
+CALM = re.compile(rf'(?:[^"\[\]{{}}]+|"{CHARACTERS.pattern}")*')
 SPACE = frozenset(" \t\n\r")
 NUMBER = re.compile(r"[-+.0-9eE]*")
 

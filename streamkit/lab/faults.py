@@ -20,7 +20,7 @@ HOWS = {  # how a stream breaks off → the ending that a reader is told
     "close": "clean",  # the body ends as if all were well
 }
 IDLE = 30.0  # seconds of silence after which a client gives up
-EVENT_END = re.compile(rb"(?>\r\n|\r|\n){2,}")  # of server-sent events: an empty line
+EVENT_END = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2,}")  # of server-sent events: an empty line
 LINE_END = re.compile(rb"\n")  # of newline-delimited JSON
 WORDS = "The service is overloaded."
 ERRORS = {  # an error after the stream has begun, in each API's own form: the event's name and its data
