@@ -13,7 +13,9 @@ DIGITS = 4300
 TOKEN = re.compile(
     r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?[A-Za-z]+', re.DOTALL
 )
-CALM = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\[\]{}"]+|"', re.DOTALL)  # all that opens and closes no container
+CALM = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[^\[\]{}"]+', re.DOTALL
+)  # all that opens and closes no container
 ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -73,3 +73,10 @@ def test_refused_with_reason_and_position(text, reason, position):
 )
 def test_not_refused(text):
     assert json.dumps(strict(text)) == json.dumps(json.loads(text))
+
+
+def test_a_string_left_open_over_many_quotes_is_read_once():
+    """Deep nesting is looked for first; the look must not begin anew at each quote of a text that never closes."""
+    with pytest.raises(NotStrict) as refused:
+        strict("[" * 99 + '{"a": "' + '[\\"' * 300_000)
+    assert refused.value.reason == "not JSON"
