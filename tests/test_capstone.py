@@ -20,9 +20,10 @@ def naive_finalise(text, name="", tools=None, complete=True):
     return Ready(value if isinstance(value, dict) else {})
 
 
+@pytest.mark.parametrize("accumulator", [Accumulator, Keyed], ids=["the package's", "a learner's"])
 @pytest.mark.parametrize("exchange", ["chat-exchange-refund", "messages-exchange-refund", "responses-exchange-ticket"])
-def test_three_attempts_have_one_effect_and_true_histories(tmp_path, exchange):
-    parts = Parts(Accumulator, finalise, render, call_key, SmallLedger(str(tmp_path / "ledger.db")), history_of)
+def test_three_attempts_have_one_effect_and_true_histories(tmp_path, exchange, accumulator):
+    parts = Parts(accumulator, finalise, render, call_key, SmallLedger(str(tmp_path / "ledger.db")), history_of)
     told = []
     with Shop() as shop:
         client = ShopClient(shop.url)
