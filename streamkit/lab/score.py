@@ -1,14 +1,14 @@
 """The conformance cases through somebody's own parts, beside what published libraries did with the same cases."""
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..accumulator import Accumulator
-from ..finalise import finalise
 from ..turn import TurnBuilder
+from .acting import judge_acting
 from .cases import difference, events_of, read_cases, reads_of
 from .chart import Chart, bars
+from .parts import Parts
 from .paths import CASES
 
 IDEAS = (  # first and last case number, what it takes, where it is taught
@@ -17,8 +17,13 @@ IDEAS = (  # first and last case number, what it takes, where it is taught
     (41, 50, "the finish, and what is none", "chapter 6"),
     (51, 71, "interruptions, limits and errors end the turn", "chapters 6 and 8"),
     (72, 98, "the wire: closing items, whole calls, bytes and lines", "chapter 1 and `wire/`"),
-    (99, 101, "retries", "chapter 7"),
+    (99, 101, "a turn that is sent again", "chapter 7"),
 )
+
+ACTING = {  # the start of a difference that the acting side made
+    "persist": "a history that holds what is true (chapter 8)",
+    "retry_ledger": "a ledger, written before the run (chapter 7)",
+}
 
 
 class Score(NamedTuple):
@@ -31,11 +36,11 @@ class Score(NamedTuple):
     failed: dict[str, str]
 
 
-def score(accumulator=Accumulator, finalise: Callable = finalise, cases: Iterable[dict] | None = None) -> Score:
+def score(parts: Parts = Parts(), cases: Iterable[dict] | None = None) -> Score:  # noqa: B008 (a constant)
     """Run the cases with these parts in the package's turn builder. Whatever a part raises fails its case."""
     counts, failed = {False: [0, 0], True: [0, 0]}, {}
     for case in read_cases(CASES) if cases is None else cases:
-        found = _judge(case, accumulator, finalise)
+        found = _judge(case, parts)
         counts[case["debatable"]][0] += found is None
         counts[case["debatable"]][1] += 1
         if found is not None:
@@ -43,13 +48,13 @@ def score(accumulator=Accumulator, finalise: Callable = finalise, cases: Iterabl
     return Score(*counts[False], *counts[True], failed)
 
 
-def _judge(case: dict, accumulator, finaliser: Callable) -> str | None:
-    builder = TurnBuilder(case.get("tools"), accumulator=accumulator, finalise=finaliser)
+def _judge(case: dict, parts: Parts) -> str | None:
+    builder = TurnBuilder(case.get("tools"), accumulator=parts.accumulator, finalise=parts.finalise)
     try:
         for event in events_of(case["api"], reads_of(case), case.get("ends", "clean")):
             builder.add(event)
         builder.end()
-        return difference(builder.turn, case["expected"])
+        return difference(builder.turn, case["expected"]) or judge_acting(case, parts)
     except Exception as error:
         return f"{type(error).__name__} was raised"
 
@@ -57,9 +62,11 @@ def _judge(case: dict, accumulator, finaliser: Callable) -> str | None:
 def lacking(result: Score) -> dict[str, int]:
     """The ideas behind the failed cases: idea (and chapter) → how many cases."""
     found: dict[str, int] = {}
-    for name in result.failed:
+    for name, difference_ in result.failed.items():
         number = int(name[:3])
-        idea = next(f"{what} ({where})" for first, last, what, where in IDEAS if first <= number <= last)
+        idea = next((what for start, what in ACTING.items() if difference_.startswith(start)), None) or next(
+            f"{what} ({where})" for first, last, what, where in IDEAS if first <= number <= last
+        )
         found[idea] = found.get(idea, 0) + 1
     return found
 
