@@ -26,7 +26,7 @@ PLACEHOLDERS = {"BINDERHUB", "HUB", "HOST", "host", "127.0.0.1", "localhost"}
 MACHINE = re.compile(r"(?<![\w.:/])/(home|root|work|tmp|Users|usr|opt|srv|var|mnt)/|\b[A-Z]:\\")
 FILE = re.compile(r"[\w.-]+(/[\w.-]+)*/?")
 SUFFIXES = (".py", ".md", ".yml", ".toml", ".json", ".jsonl", ".csv", ".ipynb", ".png", ".ndjson")
-MADE = re.compile(r"(workbook|solved|\.venv)(/|$)|mine\.")  # what a reader makes
+MADE = re.compile(r"(workbook|solved|wheels|\.venv)(/|$)|mine\.")  # what a reader makes
 START = re.compile(r"(?:(?:python3?|py) )?kit\.py(?: |$)|(?:python3? -m |uv run )?streamkit(?: |$)")
 
 
