@@ -20,6 +20,7 @@ import time
 from clients import PACKAGES, installed
 from side_by_side import CAPTURES, about, goal, in_turns, one_call, ratio, table
 
+from streamkit.finalise import Tools
 from streamkit.lab.captures import Capture, find_captures, read_capture
 from streamkit.turn import TurnBuilder
 from streamkit.wire import reader
@@ -35,7 +36,7 @@ SIZES = (1_000, 10_000, 100_000)
 PATIENCE = 90.0  # seconds
 
 
-def ours(api: str, responses: list[list[bytes]], tools: list | None = None):
+def ours(api: str, responses: list[list[bytes]], tools: list[Tools] | None = None):
     """The whole pipeline for each response; how many calls are ready."""
     ready = 0
     for place, reads in enumerate(responses):
@@ -62,7 +63,7 @@ def recorded(clients: dict, rounds: int) -> bool:
     for api in APIS:
         captures = whole(api)
         responses = [[read.data for read in capture.reads] for capture in captures]
-        tools = [capture.tools or None for capture in captures]
+        tools = [Tools(capture.tools) for capture in captures]  # compiled once, as a client holds them
         reads = sum(map(len, responses))
         runners = {"streamkit": lambda api=api, responses=responses, tools=tools: ours(api, responses, tools)}
         for name, (speaks, run) in clients.items():

@@ -6,6 +6,7 @@ split between two reads needs no care of its own.
 
 from typing import NamedTuple
 
+MESSAGE = "message"  # an event's type where the stream names none
 BOM = b"\xef\xbb\xbf"
 LIMIT = 32 * 2**20  # bytes one event may hold before it ends; without a limit a peer could fill the memory
 
@@ -37,7 +38,7 @@ class SSEDecoder:
         self._line: list[bytes] = []  # pieces of the line that has not ended
         self._held = 0  # bytes since the last event, an upper bound
         self._id = ""
-        self._event = b""
+        self._event = MESSAGE
         self._data: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
@@ -88,38 +89,35 @@ class SSEDecoder:
         return head.removeprefix(BOM)
 
     def _read(self, lines: list[bytes]) -> list[ServerSentEvent]:
-        events = []
+        events, data = [], self._data
         for line in lines:
-            if line.startswith(b"data:"):
-                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            start = line[:6]
+            if start == b"data: ":
+                data.append(line[6:])
             elif not line:
-                if self._data:
-                    events.append(self._dispatch())
-                self._event = b""
-            elif line.startswith(b"event: "):
-                self._event = line[7:]
+                if data:
+                    whole = data[0] if len(data) == 1 else b"\n".join(data)
+                    data.clear()
+                    try:
+                        events.append(ServerSentEvent(self._event, whole.decode(), self._id))
+                    except UnicodeDecodeError:
+                        events.append(ServerSentEvent(self._event, whole.decode("utf-8", "replace"), self._id, False))
+                self._event = MESSAGE
+            elif start == b"event:":
+                self._event = line[6:].removeprefix(b" ").decode("utf-8", "replace") or MESSAGE
             else:
                 self._field(line)
         return events
 
     def _field(self, line: bytes) -> None:
-        """The rarer lines: comments (an empty name), ids, retry, fields without a colon, unknown fields."""
+        """The rarer lines: comments (an empty name), ids, retry, fields without a colon or a space, unknown fields."""
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
             self._data.append(value)
         elif name == b"event":
-            self._event = value
+            self._event = value.decode("utf-8", "replace") or MESSAGE
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode("utf-8", "replace")
         elif name == b"retry" and value.isdigit():
             self.retry = int(value[:18])
-
-    def _dispatch(self) -> ServerSentEvent:
-        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-        self._data = []
-        event = self._event.decode("utf-8", "replace") if self._event else "message"
-        try:
-            return ServerSentEvent(event, data.decode(), self._id)
-        except UnicodeDecodeError:
-            return ServerSentEvent(event, data.decode("utf-8", "replace"), self._id, False)
