@@ -48,7 +48,7 @@ def spread(values: list[float]) -> str:
 
 def goal(value: float, least: float) -> str:
     """A goal and whether it is met: `least`: what was to be reached."""
-    return f"{least:,g}: {'met' if value >= least else 'MISSED'}"
+    return f"{least:,}: {'met' if value >= least else 'MISSED'}"
 
 
 def about(*packages: str) -> str:

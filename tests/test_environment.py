@@ -1,7 +1,11 @@
 """environment.yml and pyproject.toml say the same thing. Conda's channels are not needed to check that."""
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 
 import pytest
 import yaml
@@ -54,3 +58,21 @@ def test_channel_and_python(project, environment):
     assert environment["channels"] == ["conda-forge"]
     version = str(conda_requirements(environment)["python"]).strip("=*.")
     assert SpecifierSet(project["requires-python"]).contains(version)
+
+
+@pytest.mark.skipif(not find_spec("repo2docker"), reason="jupyter-repo2docker is not installed (.ci/run installs it)")
+def test_a_container_is_built_from_environment_yml_with_the_project_in_it(tmp_path):
+    """What Binder does, but for the building: the file is found, and the project is there when `-e .` is installed."""
+    for name in ("environment.yml", "pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-2000:]
+    assert "Building conda environment for python=3.12" in said
+    assert 0 < said.find(" src/ ") < said.find('--file "environment.yml"'), (
+        "the project is copied before its environment is made"
+    )
+    assert not (ROOT / "binder").exists() and not (ROOT / ".binder").exists(), (
+        "such a folder would hide environment.yml"
+    )
