@@ -9,7 +9,7 @@ import pytest
 from test_player import HOSTILE, SMALL, clean, fragment, made, text
 
 from streamkit.lab.chart import COLOURS, HATCHES, LINES, MARKERS
-from streamkit.lab.charts import bars, ecdf, first_sign, timeline
+from streamkit.lab.charts import bars, ecdf, timeline
 from streamkit.lab.problem import Problem
 
 BAD_MATHS = r"$\frac{$ and $x^$"  # typeset, this raises
@@ -40,27 +40,6 @@ def test_a_call_that_was_cut_off_is_marked_so():
     marks = {marked.get_label(): marked.get_offsets().tolist() for marked in ax.collections}
     assert marks["cut off"] == [[0.5, 1.0]]
     assert "completed" not in marks
-
-
-def test_first_sign_is_the_announcement_against_the_completion():
-    chart = first_sign([made(SMALL), made(SMALL[2:5], ending="disconnect", derived=True)])
-    one, two = chart.data
-    assert (one["text"], one["announced"], one["completed"]) == (0.1, 0.3, 0.8)
-    assert one["early"] == pytest.approx(0.5)
-    assert (two["text"], two["announced"], two["completed"], two["early"]) == (None, 0.1, None, None)
-    assert two["name"] == "made (derived)"
-    assert "0.50 to 0.50 s before the completion, 0.50 s in the median" in chart.alt
-    with pytest.raises(Problem, match="at least one call"):
-        first_sign([made([text("no call here")])])
-
-
-def test_rows_past_the_cap_are_counted():
-    frames = [fragment("{}", n, name="find", id=f"c{n}") for n in range(30)]
-    chart = first_sign([made([*frames, {"delta": {}, "finish_reason": "tool_calls"}])])
-    (ax,) = chart.figure.axes
-    assert ax.get_title(loc="left").endswith("(24 of 30 calls)")
-    assert len(chart.data) == 30
-    assert len(ax.get_yticks()) == 24
 
 
 def test_the_distribution_and_its_median():
@@ -105,7 +84,6 @@ def test_foreign_text_is_drawn_and_never_typeset():
     capture.path = capture.path.with_name(BAD_MATHS.replace("\\", "") + ".jsonl")
     charts = [
         timeline(capture),
-        first_sign([capture]),
         ecdf({hostile: [1, 2]}, "seconds", reference=(1, BAD_MATHS)),
         bars({hostile: {hostile: 1}, BAD_MATHS: {BAD_MATHS: 2}}, "calls"),
     ]

@@ -1,19 +1,15 @@
 """The charts that several chapters use. Each gives a Chart: .figure, .data (what is plotted) and .alt (its sentence)."""
 
-from collections.abc import Iterable
-from statistics import median
-
 from .captures import Capture
 from .chart import COLOURS, Chart, axes, bars, ecdf, styled, words
 from .player_words import sentence
-from .problem import Problem
 from .timeline import Moments, time_line
 
-__all__ = ["Chart", "axes", "bars", "ecdf", "first_sign", "styled", "timeline", "words"]
+__all__ = ["Chart", "axes", "bars", "ecdf", "styled", "timeline", "words"]
 
-ROWS = 24  # calls drawn, of a chart with a row a call
-SHAPES = {"first text": "o", "announced": ">", "first parse": "D", "completed": "s", "cut off": "X"}
-SHADES = dict(zip(SHAPES, (COLOURS[3], COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[2]), strict=True))
+ROWS = 24  # calls drawn of one turn
+SHAPES = {"announced": ">", "first parse": "D", "completed": "s", "cut off": "X"}
+SHADES = dict(zip(SHAPES, (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[2]), strict=True))
 SECONDS = "seconds since the request was sent"
 
 
@@ -35,7 +31,7 @@ def timeline(capture: Capture) -> Chart:
         for row, call in enumerate(calls, first):
             _gap(ax, row, call)
         for kind, places in _places(calls, first).items():
-            _mark(ax, kind, places, kind)
+            _mark(ax, kind, places)
         finished, ended = (
             line.finished is not None,
             "turn's finish" if line.finished is not None else "end of the stream",
@@ -70,61 +66,11 @@ def _places(calls: list[Moments], first: int) -> dict[str, list[tuple[float, int
     return places
 
 
-def _mark(ax, kind: str, places: list[tuple[float, int]], label: str) -> None:
+def _mark(ax, kind: str, places: list[tuple[float, int]]) -> None:
     if places:
         xs, ys = zip(*places, strict=True)
         look = {"color": SHADES[kind], "edgecolor": "black", "linewidth": 0.8, "zorder": 3, "clip_on": False}
-        ax.scatter(xs, ys, marker=SHAPES[kind], s=58, label=label, **look)
-
-
-def first_sign(captures: Iterable[Capture]) -> Chart:
-    """When a user could first see that a step has begun: a row a call, from its announcement to its completion.
-
-    Data: a dict a call with capture, call, text (the first visible text of its turn), announced, completed (None where it
-    never was) and early (how long before its completion the announcement came); seconds. Raises Problem where no call came.
-    """
-    data = [row for capture in captures for row in _rows(capture)]
-    if not data:
-        raise Problem("captures with at least one call were expected, none came")
-    drawn = data[:ROWS]
-    with styled():
-        figure, ax = axes(height=1.6 + 0.28 * len(drawn))
-        for y, row in enumerate(drawn):
-            if row["early"] is not None:
-                ax.hlines(y, row["announced"], row["completed"], color="0.4", linewidth=2)
-        labels = ("first text of the turn", "announcement: the name is known", "completion: the arguments are known")
-        for kind, key, label in zip(
-            ("first text", "announced", "completed"), ("text", "announced", "completed"), labels, strict=True
-        ):
-            _mark(ax, kind, [(row[key], y) for y, row in enumerate(drawn) if row[key] is not None], label)
-        ax.set_yticks(range(len(drawn)), [words(row["name"], 46) for row in drawn], fontsize=9)
-        ax.set(ylim=(len(drawn) - 0.4, -0.6), xlim=(0, None), xlabel=SECONDS)
-        ax.set_title(
-            "When a user could first see that a step has begun"
-            + f" ({len(drawn)} of {len(data):,} calls)" * (len(data) > ROWS)
-        )
-        figure.legend(loc="outside lower center", ncols=3, fontsize=9)
-    early = [row["early"] for row in data if row["early"] is not None]
-    said = "; no call was completed"
-    if early:
-        said = f": the announcement came {min(early):.2f} to {max(early):.2f} s before the completion, {median(early):.2f} s in the median"
-    return Chart(figure, data, f"When a user could first see that a step has begun, for {len(data):,} calls{said}.")
-
-
-def _rows(capture: Capture) -> list[dict]:
-    line, name = time_line(capture), named(capture)
-    return [
-        {
-            "name": f"{name}, call {call.ordinal}" if len(line.calls) > 1 else name,
-            "capture": capture.name,
-            "call": call.ordinal,
-            "text": min(line.text, default=None),
-            "announced": call.announced,
-            "completed": call.completed,
-            "early": None if None in (call.announced, call.completed) else call.completed - call.announced,
-        }
-        for call in line.calls
-    ]
+        ax.scatter(xs, ys, marker=SHAPES[kind], s=58, label=kind, **look)
 
 
 def named(capture: Capture) -> str:
