@@ -7,9 +7,38 @@ import pytest
 from streamkit.lab.paths import ROOT
 
 CORE = sorted([*(ROOT / "streamkit").glob("*.py"), *(ROOT / "streamkit" / "wire").glob("*.py")])
-IMPURE = set(  # noqa: SIM905 (a word list reads better)
-    "asyncio builtins concurrent contextvars datetime http httpx io ipywidgets logging matplotlib multiprocessing os pandas "
-    "pathlib random secrets select signal socket sqlite3 ssl subprocess sys tempfile threading time tqdm urllib".split()
+IMPURE = set(
+    [
+        "asyncio",
+        "builtins",
+        "concurrent",
+        "contextvars",
+        "datetime",
+        "http",
+        "httpx",
+        "io",
+        "ipywidgets",
+        "logging",
+        "matplotlib",
+        "multiprocessing",
+        "os",
+        "pandas",
+        "pathlib",
+        "random",
+        "secrets",
+        "select",
+        "signal",
+        "socket",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "sys",
+        "tempfile",
+        "threading",
+        "time",
+        "tqdm",
+        "urllib",
+    ]
 )
 SCREEN_AND_FILES = {"print", "input", "open", "exec", "eval", "breakpoint"}
 ALLOWED = {  # dispatch waits for tools, the ledger is a file, and `streamkit` typed in a terminal is not the core
