@@ -42,15 +42,7 @@ def openai_raw() -> tuple[str, Run]:
 
     wire = Wire()
     client = openai.OpenAI(http_client=wire.client, **KEY)
-
-    def run(responses):
-        chunks = 0
-        for wire.next in responses:
-            for _ in client.chat.completions.create(stream=True, **ASKED):
-                chunks += 1
-        return chunks
-
-    return "openai-chat", run
+    return "openai-chat", _iterated(wire, lambda: client.chat.completions.create(stream=True, **ASKED))
 
 
 def openai_stream() -> tuple[str, Run]:
@@ -59,16 +51,12 @@ def openai_stream() -> tuple[str, Run]:
     wire = Wire()
     client = openai.OpenAI(http_client=wire.client, **KEY)
 
-    def run(responses):
-        calls = 0
-        for wire.next in responses:
-            with client.chat.completions.stream(**ASKED) as stream:
-                for _ in stream:
-                    pass
-                calls += len(stream.get_final_completion().choices[0].message.tool_calls or ())
-        return calls
+    def calls(stream) -> int:
+        for _ in stream:
+            pass
+        return len(stream.get_final_completion().choices[0].message.tool_calls or ())
 
-    return "openai-chat", run
+    return "openai-chat", _collected(wire, lambda: client.chat.completions.stream(**ASKED), calls)
 
 
 def anthropic_raw() -> tuple[str, Run]:
@@ -76,15 +64,7 @@ def anthropic_raw() -> tuple[str, Run]:
 
     wire = Wire()
     client = anthropic.Anthropic(http_client=wire.client, **KEY)
-
-    def run(responses):
-        events = 0
-        for wire.next in responses:
-            for _ in client.messages.create(stream=True, max_tokens=9, **ASKED):
-                events += 1
-        return events
-
-    return "anthropic-messages", run
+    return "anthropic-messages", _iterated(wire, lambda: client.messages.create(stream=True, max_tokens=9, **ASKED))
 
 
 def anthropic_stream() -> tuple[str, Run]:
@@ -93,14 +73,28 @@ def anthropic_stream() -> tuple[str, Run]:
     wire = Wire()
     client = anthropic.Anthropic(http_client=wire.client, **KEY)
 
-    def run(responses):
-        calls = 0
-        for wire.next in responses:
-            with client.messages.stream(max_tokens=9, **ASKED) as stream:
-                calls += sum(block.type == "tool_use" for block in stream.get_final_message().content)
-        return calls
+    def calls(stream) -> int:
+        return sum(block.type == "tool_use" for block in stream.get_final_message().content)
 
-    return "anthropic-messages", run
+    return "anthropic-messages", _collected(wire, lambda: client.messages.stream(max_tokens=9, **ASKED), calls)
+
+
+def _iterated(wire: Wire, begin: Callable) -> Run:
+    """Every chunk of a raw stream is taken, and none kept."""
+    return lambda responses: sum(1 for wire.next in responses for _ in begin())
+
+
+def _collected(wire: Wire, begin: Callable, calls: Callable) -> Run:
+    """A helper that collects; `calls` reads to the end and counts."""
+
+    def run(responses):
+        found = 0
+        for wire.next in responses:
+            with begin() as stream:
+                found += calls(stream)
+        return found
+
+    return run
 
 
 def langchain_openai() -> tuple[str, Run]:

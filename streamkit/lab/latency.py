@@ -13,16 +13,7 @@ from ..turn import turn_of
 from .captures import Capture
 from .offsets import Field, fields_of, moment, offsets
 
-COLUMNS = [
-    "capture",
-    "api",
-    "model",
-    "scenario",
-    "index",
-    "tool",
-    "outcome",
-    "fragments",
-    "characters",
+TIMES = (  # what a stream without times does not have
     "announced",
     "first_fragment",
     "begun",
@@ -32,11 +23,11 @@ COLUMNS = [
     "gap_begun",
     "gap_stable",
     "same_read",
-    "changed",
-    "how",
-    "changed_after_stable",
-    "boundary",
-    "derived",
+)
+COLUMNS = [
+    *("capture", "api", "model", "scenario", "index", "tool", "outcome", "fragments", "characters"),
+    *TIMES,
+    *("changed", "how", "changed_after_stable", "boundary", "derived"),
 ]
 
 

@@ -6,23 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from .captures import Capture, find_captures, read_capture
-from .latency import rows_of
+from .latency import TIMES, rows_of
 from .problem import Problem
 from .tables import rows_of_table
 
 BARE = (".sse", ".ndjson", ".txt")
 Tick = Callable[[int], object]
-TIMES = (
-    "announced",
-    "first_fragment",
-    "begun",
-    "stable",
-    "completed",
-    "turn_finished",
-    "gap_begun",
-    "gap_stable",
-    "same_read",
-)
 
 
 def _silent(size: int) -> None:
