@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from hypothesis import settings
 
 from streamkit.lab.cases import read_cases
 from streamkit.lab.paths import CASES
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: its children, too, would ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("kit", deadline=None, derandomize=True)  # a slow machine is no fault, and a run repeats
 settings.load_profile("kit")
