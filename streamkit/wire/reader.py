@@ -10,6 +10,7 @@ from typing import Any
 from ..events import TurnBroken, TurnFinished
 from .sse import ServerSentEvent, SSEDecoder, TooLong
 
+decode = json.JSONDecoder().decode  # as json.loads, which asks at every call how it is to decode
 INTERRUPTED = {"disconnect": "disconnect", "timeout": "timeout", "cancel": "cancelled"}
 MISSHAPEN = (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError)
 
@@ -90,7 +91,7 @@ class Reader:
             if not frame.intact:
                 raise ValueError("the frame is not UTF-8")
             self._frame = frame.data
-            payload = json.loads(frame.data)
+            payload = decode(frame.data)
             if frame.event == "error" or payload.get("error"):
                 self.fail(events, at, provider_error(payload.get("error") or payload))
             else:
