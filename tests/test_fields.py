@@ -346,7 +346,7 @@ def test_a_key_repeated_inside_a_value_withdraws_the_field():
 
 
 def test_a_withdrawn_field_that_is_wrong_is_still_wrong():
-    assert given_out('{"a": 1, "a": [1,]}')[1].wrong == Wrong(17, "not JSON")
+    assert given_out('{"a": 1, "a": [1 2]}')[1].wrong == Wrong(17, "not JSON")  # Pythons differ over the place in [1,]
 
 
 def test_keys_may_be_empty_and_escaped():
