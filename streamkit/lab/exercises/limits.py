@@ -13,7 +13,7 @@ from streamkit.lab.exercises.show import CELL, clean
 LIMIT = 1.3  # seconds of processor time, after which a piece is cut; or of waiting
 IDLE = 0.05  # share of the time below which a piece waits; a busy machine still gives more
 LATEST = 20.0  # seconds on the clock, whatever else
-STUCK = 1.5  # seconds, after which a piece that never lets another thread have a turn is cut from outside Python
+STUCK = 3.0  # seconds (the system counts them in ticks, roughly: well above LIMIT), after which a piece that never lets another thread have a turn is cut from outside Python
 MEMORY = 3 << 30  # bytes
 ROUND = 0.05  # seconds between two looks
 
