@@ -166,7 +166,11 @@ def check(rows: list[dict], stored: list[dict]) -> tuple[str, int]:
     differ = [key for key in both if mine[key]["result"] != theirs[key]["result"]]
     lines = [f"{len(both) - len(differ)} of {len(theirs)} stored results agree."]
     for key in differ:
-        lines += [f"- {' '.join(key)}", f"  - stored: {' '.join(theirs[key]['verdict'].split())}", f"  - here: {mine[key]['verdict']}"]
+        lines += [
+            f"- {' '.join(key)}",
+            f"  - stored: {' '.join(theirs[key]['verdict'].split())}",
+            f"  - here: {mine[key]['verdict']}",
+        ]
     lines += [f"- {' '.join(key)}: stored, and not measured here" for key in sorted(theirs.keys() - mine.keys())]
     lines += [f"- {' '.join(key)}: measured here, and not stored" for key in sorted(mine.keys() - theirs.keys())]
     return "\n".join(lines), len(differ) + len(theirs.keys() ^ mine.keys())
@@ -196,7 +200,9 @@ def main() -> int:
         rows += rows_of(library, cases)
     print(table(rows, cases))
     cancelled = ", ".join(case["name"][:3] for case in cases if case["ends"] == "cancel")
-    unspoken = ", ".join(case["name"][:3] for case in cases if not any(case["api"] in peer.apis for peer in PEERS.values()))
+    unspoken = ", ".join(
+        case["name"][:3] for case in cases if not any(case["api"] in peer.apis for peer in PEERS.values())
+    )
     print(f"\nGiven to none: {cancelled} (the user cancels), {unspoken} (an API that none of them is given).")
     if args.csv:
         args.csv.parent.mkdir(parents=True, exist_ok=True)

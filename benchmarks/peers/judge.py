@@ -62,7 +62,9 @@ def _complete(form: str, expected: dict, seen: dict, calls: Counter) -> list[str
     allowed = ready if form == "runs" else ready + _of(expected, "invalid")
     faults = []
     if wrong := calls - allowed:
-        said = "EXECUTED a call that was not made" if form == "runs" else "hands over as parsed a call that was not made"
+        said = (
+            "EXECUTED a call that was not made" if form == "runs" else "hands over as parsed a call that was not made"
+        )
         faults.append(f"{said}: {_list(wrong)}")
     if ready - calls:
         lost = "good call not executed" if form == "runs" else "good call lost"

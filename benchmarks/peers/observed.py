@@ -37,12 +37,17 @@ def functions(case: dict, ran: Callable[[str, dict], None]) -> list[Callable]:
 def _function(name: str, schema: dict, ran: Callable[[str, dict], None]) -> Callable:
     types = {key: TYPES[value["type"]] for key, value in schema["properties"].items()}
     signature = inspect.Signature(
-        [inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=type_) for key, type_ in types.items()],
+        [
+            inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=type_)
+            for key, type_ in types.items()
+        ],
         return_annotation=str,
     )
 
     def tool(*given, **named):
-        ran(name, dict(signature.bind(*given, **named).arguments))  # TypeError, as of any function, where one is missing
+        ran(
+            name, dict(signature.bind(*given, **named).arguments)
+        )  # TypeError, as of any function, where one is missing
         return "ok"
 
     tool.__name__ = tool.__qualname__ = name

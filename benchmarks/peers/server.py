@@ -49,11 +49,19 @@ def after(api: str) -> bytes:
     if api == "openai-responses":
         text = {"type": "output_text", "text": "Done.", "annotations": []}
         item = {"type": "message", "id": "msg_done", "role": "assistant", "status": "completed", "content": [text]}
+        where = {"item_id": "msg_done", "output_index": 0, "content_index": 0}
         events = [
             {"type": "response.created", "sequence_number": 0, "response": _response("in_progress", [])},
-            {"type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": item | {"content": []}},
-            {"type": "response.output_item.done", "sequence_number": 2, "output_index": 0, "item": item},
-            {"type": "response.completed", "sequence_number": 3, "response": _response("completed", [item])},
+            {
+                "type": "response.output_item.added",
+                "sequence_number": 1,
+                "output_index": 0,
+                "item": item | {"content": []},
+            },
+            {"type": "response.content_part.added", "sequence_number": 2, **where, "part": text | {"text": ""}},
+            {"type": "response.output_text.delta", "sequence_number": 3, **where, "delta": "Done.", "logprobs": []},
+            {"type": "response.output_item.done", "sequence_number": 4, "output_index": 0, "item": item},
+            {"type": "response.completed", "sequence_number": 5, "response": _response("completed", [item])},
         ]
         return "".join(map(_event, events)).encode()
     content = {"role": "model", "parts": [{"text": "Done."}]}
@@ -99,7 +107,9 @@ class CaseServer:
                 first = len(self.requests) == 1
             api = self.case["api"]
             content = CONTENT.get(api, "text/event-stream")
-            head = f"HTTP/1.1 200 OK\r\ncontent-type: {content}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+            head = (
+                f"HTTP/1.1 200 OK\r\ncontent-type: {content}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+            )
             connection.sendall(head.encode())
             reads = reads_of(self.case) if first else [(0.0, after(api))]
             began = time.monotonic()
