@@ -10,6 +10,7 @@ cases of the APIs named in `peers/__init__.py`; not those that the user cancels.
 """
 
 import argparse
+import contextlib
 import csv
 import importlib
 import json
@@ -24,7 +25,7 @@ from queue import Empty, Queue
 
 from peers import PEERS, Peer
 from peers.judge import verdict
-from peers.observed import Observed, in_a_line
+from peers.observed import Observed, answers, in_a_line
 from peers.server import CaseServer
 
 from streamkit.lab.cases import read_cases
@@ -59,9 +60,10 @@ def observe(library: str, case: dict) -> Observed:
             importlib.import_module(f"peers.{PEERS[library].module}").observe(case, server.url, seen)
         except (Exception, SystemExit) as error:
             seen.error = in_a_line(error)
-        seen.requests = len(server.requests)
-    if not seen.requests:
+        asked = list(server.requests)
+    if not asked:
         raise RuntimeError(f"{library}, {case['name']}: the server was not asked ({seen.error}): mend the adapter")
+    seen.answered = any(answers(json.loads(body)) for body in asked[1:])
     return seen
 
 
@@ -76,36 +78,48 @@ def serve_parent(library: str) -> None:
 
 
 class Child:
-    """The process in which one library is imported; started again after a case that it does not survive."""
+    """The process in which one library is imported; started again after a case that it does not survive.
 
-    def __init__(self, library: str):
+    `command` is what is started instead of this script with --observe, for a test. PEERS_LOUD=1 shows what a library prints.
+    """
+
+    def __init__(self, library: str, command: list[str] | None = None):
         self.library, self.process = library, None
+        self.command = command or [sys.executable, __file__, "--observe", library]
 
     def ask(self, case: dict) -> dict | str:
         """What was seen, or in words why nothing was."""
         if self.process is None:
             self._start()
-        self.process.stdin.write(json.dumps(case) + "\n")
-        self.process.stdin.flush()
-        answer = self._line(LONGEST)
+        try:
+            self.process.stdin.write(json.dumps(case) + "\n")
+            self.process.stdin.flush()
+            answer = self._line(LONGEST)
+        except BrokenPipeError:
+            answer = ""
         if answer:
             return json.loads(answer)
-        status = self.close()
-        return f"its process ended with {status}" if answer == "" else f"no end within {LONGEST:.0f} s"
+        if answer is None:
+            self.close()
+            return f"no end within {LONGEST:g} s"
+        status = self.process.wait()
+        self.close()
+        return f"its process ended with status {status}"
 
     def _start(self) -> None:
         self.lines = Queue()
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--observe", self.library],
+            self.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if "PEERS_LOUD" not in os.environ else None,
+            stderr=None if "PEERS_LOUD" in os.environ else subprocess.DEVNULL,
             encoding="utf-8",
             env=os.environ | QUIET,
         )
         threading.Thread(target=self._listen, args=(self.process.stdout, self.lines), daemon=True).start()
         if self._line(IMPORT) != "ready\n":
-            raise SystemExit(f"{self.library} does not start: see PEERS_LOUD=1 python {__file__} --only {self.library}")
+            self.close()
+            raise SystemExit(f"{self.library} does not start; PEERS_LOUD=1 shows why")
 
     @staticmethod
     def _listen(pipe, lines: Queue) -> None:
@@ -119,16 +133,13 @@ class Child:
         except Empty:
             return None
 
-    def close(self) -> int | None:
-        """Ends the process, and gives its exit status where it had ended by itself."""
-        if self.process is None:
-            return None
-        status = self.process.poll()
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process = None
-        return status
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+            self.process = None
 
 
 def rows_of(library: str, cases: Iterable[dict]) -> list[dict]:

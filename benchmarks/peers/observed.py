@@ -13,12 +13,13 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool}
 @dataclass
 class Observed:
     """`calls`: (name, arguments), handed over or run; arguments are a text or an object. `finish`: the finish reason that the
-    caller can see, None for none. `error`: what was raised, in one line. `requests`: how often the model was asked."""
+    caller can see, None for none. `error`: what was raised, in one line. `answered`: the model was asked again, with a result
+    for a call."""
 
     calls: list = field(default_factory=list)
     finish: str | None = None
     error: str | None = None
-    requests: int = 1
+    answered: bool = False
 
     def ran(self, name: str, arguments: dict) -> None:
         self.calls.append((name, arguments))
@@ -60,6 +61,16 @@ def _function(name: str, schema: dict, ran: Callable[[str, dict], None]) -> Call
 def chat_tools(case: dict) -> list[dict]:
     """The offered tools as Chat Completions takes them."""
     return [{"type": "function", "function": {"description": f"The tool {t['name']}.", **t}} for t in case["tools"]]
+
+
+def answers(value) -> bool:
+    """Whether a request, parsed, holds the result of a call, in the words of any of the APIs."""
+    if isinstance(value, list):
+        return any(map(answers, value))
+    if not isinstance(value, dict):
+        return False
+    told = value.get("role") == "tool" or value.get("type") in ("tool_result", "function_call_output")
+    return told or "functionResponse" in value or any(map(answers, value.values()))
 
 
 def in_a_line(error: BaseException) -> str:
