@@ -171,7 +171,7 @@ def test_the_server_resets_where_the_case_does_and_is_silent_where_it_is(load):
 )
 def test_a_library_end_to_end(load, library, start, verdict):
     pytest.importorskip(library)
-    seen = load("conformance").observe(library, case(start)).as_dict()
+    seen = load("peers.process").observe(library, case(start)).as_dict()
     form = load("peers").PEERS[library].form
     assert load("peers.judge").verdict(form, case(start)["expected"], seen).startswith(verdict)
 
@@ -192,10 +192,10 @@ def test_the_process_of_a_library_answers(load):
     ],
 )
 def test_a_case_that_hangs_or_kills_its_process_is_said_and_the_next_one_is_asked(load, monkeypatch, then, words):
-    conformance = load("conformance")
-    monkeypatch.setattr(conformance, "LONGEST", 1)
+    process = load("peers.process")
+    monkeypatch.setattr(process, "LONGEST", 1)
     script = f"import json, sys, time\nprint('ready', flush=True)\nfor line in sys.stdin: {then}"
-    child = conformance.Child("openai", [sys.executable, "-c", script])
+    child = process.Child("openai", [sys.executable, "-c", script])
     try:
         assert child.ask(case("041")) == words
         assert child.ask(case("041")) == words
@@ -203,15 +203,38 @@ def test_a_case_that_hangs_or_kills_its_process_is_said_and_the_next_one_is_aske
         child.close()
 
 
-def test_an_adapter_that_asks_nothing_is_no_library_that_refuses(load, monkeypatch):
+def test_a_library_that_does_not_start_is_named(load):
+    process = load("peers.process")
+    with pytest.raises(process.Unmeasured, match="openai does not start"):
+        process.Child("openai", [sys.executable, "-c", "import no_such_module_at_all"]).ask(case("041"))
+
+
+def test_rows_of_another_form_are_refused_before_anything_runs(load, monkeypatch, capsys, tmp_path):
     conformance = load("conformance")
+    (tmp_path / "rows.csv").write_text("case,library\na,openai\n")
+    for path in (tmp_path / "rows.csv", tmp_path / "none.csv"):
+        monkeypatch.setattr(sys, "argv", ["conformance.py", "--check-against", str(path)])
+        with pytest.raises(SystemExit):
+            conformance.main()
+        said = capsys.readouterr()
+        assert "--check-against" in said.err and path.name in said.err and not said.out
+
+
+def test_an_adapter_that_asks_nothing_is_no_library_that_refuses(load, monkeypatch):
+    pytest.importorskip("openai")
 
     def observe(case, url, seen):
         raise ValueError("before any request")
 
     monkeypatch.setattr(load("peers.openai_sdk"), "observe", observe)
-    with pytest.raises(RuntimeError, match="the server was not asked"):
-        conformance.observe("openai", case("051"))
+    process = load("peers.process")
+    with pytest.raises(process.Unmeasured, match="the server was not asked"):
+        process.observe("openai", case("051"))
+    script = "print('ready', flush=True); input(); print('{\"unmeasured\": \"no word\"}', flush=True)"
+    child = process.Child("openai", [sys.executable, "-c", script])
+    with pytest.raises(process.Unmeasured, match="no word"):
+        child.ask(case("051"))
+    child.close()
 
 
 def test_differences_are_listed_both_ways_with_both_verdicts(load):
@@ -226,7 +249,8 @@ def test_differences_are_listed_both_ways_with_both_verdicts(load):
     assert differing == 3 and text.startswith("1 of 3 stored results agree.")
     assert "stored: fail, said" in text and "here: pass, said" in text
     assert "openai d: stored, and not measured here" in text and "openai c: measured here, and not stored" in text
-    assert check(here[:1], stored[:1])[1] == 0
+    assert "not put through here: another." in text
+    assert check(here[:1], stored[:1]) == ("1 of 1 stored results agree.", 0)
 
 
 def test_the_stored_rows_are_of_open_cases_and_of_libraries_that_are_given_them(load):
