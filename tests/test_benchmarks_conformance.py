@@ -41,6 +41,7 @@ INVALID = expected("complete", ("weather", "invalid", {"city": 1}))
 HELD = expected("complete", ("weather", "ready", OSLO), ("time", "unparseable", '{"tz":'))
 CUT = expected("interrupted", ("weather", "unfinished", '{"city":"Oslo"}'))
 FAILED = expected("failed", ("weather", "unfinished", '{"ci'))
+TWICE = expected("complete", ("pay", "unparseable", '{"to":1,"to":2}'))
 NOTHING = expected("complete")
 TEXT = '{ "city": "Oslo" }'
 
@@ -73,6 +74,9 @@ TEXT = '{ "city": "Oslo" }'
         # complete and not ready
         ("text", UNPARSEABLE, {"calls": [("weather", '{"city":')]}, "pass"),
         ("text", UNPARSEABLE, {"calls": [("weather", "{}")]}, "FAIL: wrong calls"),
+        ("text", TWICE, {"calls": [("pay", '{"to":1,"to":2}')]}, "pass"),
+        ("text", TWICE, {"calls": [("pay", '{"to":2}')]}, "FAIL: wrong calls"),
+        ("runs", TWICE, {"calls": [("pay", {"to": 2})]}, "FAIL: EXECUTED"),
         ("text", UNPARSEABLE, {"error": "ValueError: no"}, "pass (refuses loudly"),
         ("parsed", UNPARSEABLE, {"calls": []}, "pass"),
         ("parsed", UNPARSEABLE, {"calls": [("weather", {})]}, "FAIL: hands over as parsed"),
@@ -186,7 +190,7 @@ def test_the_process_of_a_library_answers(load):
 @pytest.mark.parametrize(
     ("then", "words"),
     [
-        ("time.sleep(60)", "no end within 1 s"),
+        ("time.sleep(1.6); print('{}', flush=True)", "no end within 1 s"),  # too late, and no answer to the next one
         ("sys.exit(3)", "its process ended with status 3"),
         ("print(json.dumps({'finish': 'stop'}), flush=True)", {"finish": "stop"}),
     ],
