@@ -2,7 +2,7 @@
 
     python benchmarks/conformance.py                          all that are installed (extra `peers`), some five minutes
     python benchmarks/conformance.py --only openai anthropic
-    python benchmarks/conformance.py --csv benchmarks/results/conformance.csv --check-against data/cases/peers.csv
+    python benchmarks/conformance.py --check-against data/cases/peers.csv --csv data/cases/peers.csv     what made that file
 
 Each library reads each case once, in a process of its own, its retries switched off, from a server that sends each chunk of
 the case as a write of its own. `peers/judge.py` states the rule; `peers/` has a module for each library. A library is given the

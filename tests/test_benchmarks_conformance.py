@@ -259,7 +259,7 @@ def test_differences_are_listed_both_ways_with_both_verdicts(load):
 
 def test_the_stored_rows_are_of_open_cases_and_of_libraries_that_are_given_them(load):
     conformance = load("conformance")
-    results = conformance.read_rows(ROOT / "benchmarks" / "results" / "conformance.csv")
+    results = conformance.read_rows(ROOT / "data" / "cases" / "peers.csv")
     keys = [(row["library"], row["case"]) for row in results]
     peers = load("peers").PEERS
     assert sorted(keys) == sorted(
