@@ -17,7 +17,10 @@ class Wire:
     """The transport: `next` is the response that the next request gets."""
 
     def __init__(self):
-        import httpx2 as http
+        try:
+            import httpx2 as http
+        except ImportError:  # the clients' older versions
+            import httpx as http
 
         self.http, self.next = http, []
         wire = self

@@ -116,7 +116,7 @@ class Screen:
     def run_all(self) -> None:
         """Run every cell and wait until each has its number."""
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_text("Run All Cells", exact=True).click()
+        self.page.locator("#jp-mainmenu-run").get_by_text("Run All Cells", exact=True).click()
         self.numbered()
 
     def numbered(self) -> None:

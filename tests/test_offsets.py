@@ -9,7 +9,7 @@ from partial_json_parser import Allow
 from partial_json_parser import loads as tolerant
 
 from streamkit.fields import Fields
-from streamkit.lab.offsets import fields_of, first_parse, offsets
+from streamkit.lab.offsets import Field, fields_of, first_parse, offsets
 
 VALUES = st.recursive(
     st.none()
@@ -59,6 +59,14 @@ def test_a_cut_text_has_the_fields_that_had_come(value, layout, data):
     got = [f for f in fields_of(text[:cut]) if f.begun <= cut]
     assert [f.key for f in got] == [f.key for f in whole]
     assert [f.closed for f in got] == [f.closed if f.closed is not None and f.closed <= cut else None for f in whole]
+
+
+@pytest.mark.parametrize("number", ["0.5", "-0.0", "1e9", "1E+9", "12.5e-7", "100"])
+def test_a_number_that_is_cut_is_open_at_each_of_its_characters(number):
+    text = f'{{"a": 1, "b": {number}}}'
+    for cut in range(text.index(number), len(text)):
+        assert fields_of(text[:cut])[1:][:1] in ([], [Field("b", 14, 15 + (number[0] == "-"), None)]), text[:cut]
+    assert fields_of(text)[1].closed == len(text)
 
 
 @given(OBJECTS, LAYOUT, st.lists(st.integers(1, 9), min_size=1))

@@ -12,6 +12,7 @@ from json.decoder import scanstring
 from typing import NamedTuple
 
 WHITE = " \t\n\r"
+AFTER_A_NUMBER = WHITE + ",}"
 SPACE = re.compile(f"[{WHITE}]*").match
 SCAN = json.JSONDecoder(strict=False).scan_once
 
@@ -48,9 +49,10 @@ def fields_of(text: str) -> list[Field]:
             begun = start + (2 if first == "-" else 1)
             fields.append(Field(key, start, begun, None))  # what stands if the scan fails
             _, at = SCAN(text, start)
-            closed = at + 1 if first in "-0123456789" else at
-            if closed <= len(text):
-                fields[-1] = Field(key, start, begun, closed)
+            number = first in "-0123456789"
+            if number and text[at] not in AFTER_A_NUMBER:  # the scanner stops in front of the point of a cut "0."
+                break
+            fields[-1] = Field(key, start, begun, at + 1 if number else at)
             if text[at] in WHITE:
                 at = SPACE(text, at).end()
             if text[at] != ",":
