@@ -61,7 +61,10 @@ def test_the_openai_client_reads_chat_as_we_do(openai_client, capture):
 
 @of("openai-responses")
 def test_the_openai_client_reads_responses_as_we_do(openai_client, capture):
-    with pytest.raises(TypeError), openai_client.responses.stream(model=capture.name, input="x") as stream:
+    with (
+        pytest.raises((TypeError, AttributeError)),
+        openai_client.responses.stream(model=capture.name, input="x") as stream,
+    ):
         stream.get_final_response()  # NEEDS_OUTPUT_INDEX
     *_, last = openai_client.responses.create(model=capture.name, input="x", stream=True)
     output, turn = last.response.output, capture.turn()
