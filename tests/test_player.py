@@ -442,6 +442,7 @@ def test_the_still_form_can_be_read_where_drawings_and_styles_are_stripped(playe
     page = player._repr_mimebundle_()["text/html"]
     assert "<svg" not in page and page.count("<img") == 1
     assert not re.search(r"<t[dh]>", page) and page.count("text-align: left") > 10
+    assert 'sk-board" width="100%"' in page and "word-wrap: break-word" in page
     picture = base64.b64decode(re.search(r'base64,([^"]+)"', page)[1]).decode()
     assert 'fill="white"' in picture and "currentColor" not in picture and "var(" not in picture
 

@@ -10,9 +10,8 @@ from .player_view import buffers_pane, screen_pane, wire_pane
 from .player_words import SIGNS, TURNS, left, many, number, safe, said, table
 
 BOARD = 6  # moments shown
-CELL = (
-    "text-align: left; vertical-align: top"  # said at each cell: a notebook that is not trusted drops the style sheet
-)
+# Said at each cell, for a notebook that is not trusted drops the style sheet.
+CELL = "text-align: left; vertical-align: top; word-wrap: break-word"
 TEXT = 400  # characters of a buffer or a block in the text form
 PANES = ("The event on the wire", "The buffers, one a call", "What a user sees")
 
@@ -43,7 +42,7 @@ def still_html(tape: Tape, step: int) -> str:
         cells = (wire_pane(came, n, len(tape), 400), buffers_pane(builder, came, tape.line), screen_pane(builder))
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     heads = "".join(f"<th>{name}</th>" for name in PANES)
-    board = f'<table class="sk-table sk-board"><tr>{heads}</tr>{"".join(rows)}</table>'
+    board = f'<table class="sk-table sk-board" width="100%"><tr>{heads}</tr>{"".join(rows)}</table>'
     more = left(len({moment.step for moment in tape.moments} - set(chosen(tape, step))), "more moment")
     now = tape.steps[step - 1].at if step else None
     drawing = picture(tape.line, now)
