@@ -1,5 +1,6 @@
 """What every chapter has; and its exercises start unsolved, can be solved, and catch what is wrong."""
 
+import base64
 import builtins
 import contextlib
 import io
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import nbformat
 import pytest
 import small
+from matplotlib.image import imread
 
 from streamkit.lab import reveal, workbook
 from streamkit.lab.exercises import registry
@@ -227,6 +229,18 @@ def test_it_stores_a_chart_with_words_beside_it(path):
     assert charts
     for number in charts:
         assert "markdown" in (cells[number - 1].cell_type, cells[number + 1].cell_type), cells[number].source
+
+
+@every_chapter
+def test_its_pictures_can_be_read_on_any_theme_and_where_it_is_not_trusted(path):
+    """A picture has its own ground, and stored HTML holds no drawing: where it is not trusted that is loose words."""
+    for data in (output.get("data", {}) for cell in code(path) for output in cell.outputs):
+        if "image/png" in data:
+            picture = imread(io.BytesIO(base64.b64decode(data["image/png"])))
+            assert picture.shape[2] == 3 or picture[..., 3].min() == 1, (
+                "a transparent ground: dark words on a dark page"
+            )
+        assert "<svg" not in data.get("text/html", "")
 
 
 @every_chapter
