@@ -1,5 +1,7 @@
 """What every chapter has; and its exercises start unsolved, can be solved, and catch what is wrong."""
 
+import base64
+import builtins
 import contextlib
 import io
 import json
@@ -14,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import nbformat
 import pytest
 import small
+from matplotlib.image import imread
 
 from streamkit.lab import reveal, workbook
 from streamkit.lab.exercises import registry
@@ -161,6 +164,52 @@ def names_of(source):
     }
 
 
+SECTIONS = ["See it", "Predict", "Break it", "Build it", "Torture it", "Measure it", "Recap", "Discuss", "Next"]
+FURTHER = "(going further)"
+
+
+@every_chapter
+def test_its_sections_have_the_headings_of_all_chapters_in_their_order(path):
+    headings = re.findall(r"^## (.*)$", prose(path), re.M)
+    assert [heading for heading in headings if heading.split(":")[0] in SECTIONS] == SECTIONS, headings
+    assert headings[0] == SECTIONS[0] and all(FURTHER not in line or line.endswith(FURTHER) for line in headings)
+
+
+def core(path):
+    """The code cells of the core path: those that stand under no heading marked FURTHER."""
+    level = 0  # of the marked heading that cells stand under; 0: none
+    for cell in read(path).cells:
+        if cell.cell_type == "code" and not level:
+            yield cell
+        elif cell.cell_type == "markdown":
+            for marks, heading in re.findall(r"^(#+) (.*)$", cell.source, re.M):
+                if not level or len(marks) <= level:
+                    level = len(marks) if heading.endswith(FURTHER) else 0
+
+
+def needed_by(source):
+    """The names that a cell takes from cells before it."""
+    tables, found = [symtable.symtable(re.sub(r"(?m)^[%!].*$", "", source), "cell", "exec")], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        top = table.get_type() == "module"
+        found |= {
+            name.get_name()
+            for name in table.get_symbols()
+            if (name.is_referenced() if top else name.is_global() and not name.is_assigned())
+        }
+    return found - names_of(source) - set(dir(builtins)) - {"__name__"}
+
+
+@every_chapter
+def test_no_cell_of_its_core_path_needs_a_section_for_going_further(path):
+    bound = set()
+    for cell in core(path):
+        assert needed_by(cell.source) <= bound, f"needs {needed_by(cell.source) - bound}:\n{cell.source}"
+        bound |= names_of(cell.source)
+
+
 @every_chapter
 def test_every_code_cell_was_executed_and_every_check_passed(path):
     counts = [cell.execution_count for cell in code(path)]
@@ -180,6 +229,18 @@ def test_it_stores_a_chart_with_words_beside_it(path):
     assert charts
     for number in charts:
         assert "markdown" in (cells[number - 1].cell_type, cells[number + 1].cell_type), cells[number].source
+
+
+@every_chapter
+def test_its_pictures_can_be_read_on_any_theme_and_where_it_is_not_trusted(path):
+    """A picture has its own ground, and stored HTML holds no drawing: where it is not trusted that is loose words."""
+    for data in (output.get("data", {}) for cell in code(path) for output in cell.outputs):
+        if "image/png" in data:
+            picture = imread(io.BytesIO(base64.b64decode(data["image/png"])))
+            assert picture.shape[2] == 3 or picture[..., 3].min() == 1, (
+                "a transparent ground: dark words on a dark page"
+            )
+        assert "<svg" not in data.get("text/html", "")
 
 
 @every_chapter

@@ -5,12 +5,11 @@ import json
 
 import pytest
 
-from streamkit.finalise import Ready
 from streamkit.history import problems
 from streamkit.lab.answers import Keyed, SmallLedger
 from streamkit.lab.capstone import FAULTS, run_conversation, run_exchange
 from streamkit.lab.captures import load
-from streamkit.lab.closing import close
+from streamkit.lab.naive_kit import NAIVE, NoLedger, everything
 from streamkit.lab.parts import Parts
 from streamkit.lab.replays import LABELS, interval, verdicts
 from streamkit.lab.score import lacking, peers, score, score_chart
@@ -18,25 +17,6 @@ from streamkit.lab.shop import Shop, ShopClient
 
 PACKAGE = Parts()
 LEARNER = Parts(accumulator=Keyed)
-
-
-def naive_finalise(text, name="", tools=None, complete=True):
-    """Closes what is cut and asks no schema."""
-    value = close(text)
-    return Ready(value if isinstance(value, dict) else {})
-
-
-class NoLedger:
-    """Lets everything run."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def claim(self, key):
-        return "new", None
-
-    def settle(self, key, result):
-        pass
 
 
 class AfterTheRun(SmallLedger):
@@ -61,15 +41,6 @@ class Rerunning(SmallLedger):
 def key_of_text(conversation, turn, name, arguments):
     """A key that sees in which order the fields came."""
     return hashlib.sha256(f"{conversation} {turn} {name} {json.dumps(arguments)}".encode()).hexdigest()
-
-
-def everything(turn):
-    """Stores what arrived."""
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.text}}
-        for call in turn.calls
-    ]
-    return [{"role": "assistant", "content": turn.text, **({"tool_calls": calls} if calls else {})}]
 
 
 def prose_alone(turn):
@@ -137,7 +108,7 @@ def test_a_wrong_key_ledger_or_history_fails_its_cases_and_no_other(part, fails)
 
 
 def test_a_naive_kit_scores_visibly_lower_and_is_told_what_it_lacks():
-    naive = score(Parts(Keyed, naive_finalise, ledger=NoLedger, history_of=everything))
+    naive = score(NAIVE)
     assert naive.passed < 40 and len(lacking(naive)) >= 6
     assert sum(lacking(naive).values()) == len(naive.failed)
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -140,10 +141,35 @@ def test_a_wrong_link_file_host_or_path_is_found():
     assert MACHINE.search("in /home/me/x") and MACHINE.search("C:\\Users") and not MACHINE.search("data/home/x")
 
 
+def about_of(path: Path) -> dict:
+    """{"chapter": N, "minutes": M}"""
+    return json.loads(path.read_text("utf-8"))["metadata"]["streamkit"]
+
+
 def test_the_readme_lists_each_chapter_with_its_minutes():
     for path in CHAPTERS:
-        about = json.loads(path.read_text("utf-8"))["metadata"]["streamkit"]
+        about = about_of(path)
         assert re.search(rf"\| \[{about['chapter']} [^]]+\]\(notebooks/{path.name}\) \| {about['minutes']} \|", README)
+
+
+def test_the_readme_and_each_chapter_agree_on_what_it_needs():
+    for path in CHAPTERS:
+        row = next(line for line in README.splitlines() if f"(notebooks/{path.name})" in line)
+        said = re.search(r"You need (.*?)[.\n]", texts(path)[0])
+        assert said and re.findall(r"\d", said[1]) == re.findall(r"\d", row.split("|")[-2]), row
+
+
+def test_the_guides_schedules_add_up_and_a_day_gives_each_chapter_its_minutes():
+    guide = (BOOK / "TEACHING.md").read_text("utf-8")
+    minutes = {about["chapter"]: about["minutes"] for about in map(about_of, CHAPTERS)}
+    for part in ("## Half a day", "## A day"):
+        rows = re.findall(
+            r"^\| (\d+):(\d\d) \| (\d+) \| (.*) \|$", guide.partition(part)[2].partition("\n## ")[0], re.M
+        )
+        for (hour, minute, long, _), then in pairwise(rows):
+            assert 60 * int(hour) + int(minute) + int(long) == 60 * int(then[0]) + int(then[1]), (part, then)
+    given = {int(found[1]): int(row[2]) for row in rows if (found := re.match(r"chapter (\d)", row[3]))}
+    assert given == minutes
 
 
 def test_the_readmes_figures_are_those_of_the_data():

@@ -17,8 +17,8 @@ def damage(frame: Any) -> dict[str, dict[str, int]]:
     """
     found = {}
     for client, column in (
-        ("at the first parse", "how"),
-        ("when the required fields are closed", "changed_after_stable"),
+        ("required fields begun", "how"),
+        ("required fields closed", "changed_after_stable"),
     ):
         counts = frame[column].fillna("").value_counts()
         found[client] = {kind: int(counts[kind]) for kind in KINDS if kind in counts}

@@ -10,6 +10,17 @@ from .timeline import Moments, TimeLine
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 940, 150, 20, 34, 18  # in units of the drawing, about a pixel each
 LATE = 0.3  # share of the response's time
+NAMES = {  # of the marks
+    "announced": "announcement",
+    "first parse": "first parse: required fields closed",
+    "completed": "completion",
+    "cut": "cut off",
+}
+BANDS = [  # class, path in a box of 20 by 20, name
+    ("sk-ticks", "M10 5v10", "a delta"),
+    ("sk-gap", "M2 10H18", "gap"),
+    ("sk-finish", "M10 2V18", "turn's finish"),
+]
 
 
 class Axis:
@@ -136,23 +147,11 @@ def mark(shape: str, x: float, y: float) -> str:
 
 def legend() -> str:
     """The marks in words."""
-    names = {
-        "announced": "announcement",
-        "first parse": "first parse: required fields closed",
-        "completed": "completion",
-        "cut": "cut off",
-    }
     parts = [
-        f'<span><svg class="sk-mark" viewBox="0 0 20 20" aria-hidden="true">{mark(shape, 10, 10)}</svg> {name}</span>'
-        for shape, name in names.items()
-    ]
-    bands = [
-        ("sk-ticks", "M10 5v10", "a delta"),
-        ("sk-gap", "M2 10H18", "gap"),
-        ("sk-finish", "M10 2V18", "turn's finish"),
-    ]
-    parts += [
-        f'<span><svg class="sk-mark" viewBox="0 0 20 20" aria-hidden="true"><path class="{kind}" d="{path}"/></svg> {name}</span>'
-        for kind, path, name in bands
+        f'<span><svg class="sk-mark" viewBox="0 0 20 20" aria-hidden="true">{drawn}</svg> {name}</span>'
+        for drawn, name in [
+            *((mark(shape, 10, 10), name) for shape, name in NAMES.items()),
+            *((f'<path class="{kind}" d="{path}"/>', name) for kind, path, name in BANDS),
+        ]
     ]
     return f'<div class="sk-legend">{" ".join(parts)}</div>'

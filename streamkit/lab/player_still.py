@@ -1,13 +1,17 @@
 """The player where no widget is alive: on paper, in a stored notebook, in a terminal. The chosen moments, one below the other."""
 
+import re
+
 from ..preview import visible
-from .player_line import Drawing, legend
+from .player_picture import picture
 from .player_style import STYLE, wrapped
 from .player_tape import Tape
 from .player_view import buffers_pane, screen_pane, wire_pane
 from .player_words import SIGNS, TURNS, left, many, number, safe, said, table
 
 BOARD = 6  # moments shown
+# Said at each cell, for a notebook that is not trusted drops the style sheet.
+CELL = "text-align: left; vertical-align: top; word-wrap: break-word"
 TEXT = 400  # characters of a buffer or a block in the text form
 PANES = ("The event on the wire", "The buffers, one a call", "What a user sees")
 
@@ -38,12 +42,12 @@ def still_html(tape: Tape, step: int) -> str:
         cells = (wire_pane(came, n, len(tape), 400), buffers_pane(builder, came, tape.line), screen_pane(builder))
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     heads = "".join(f"<th>{name}</th>" for name in PANES)
-    board = f'<table class="sk-table sk-board"><tr>{heads}</tr>{"".join(rows)}</table>'
+    board = f'<table class="sk-table sk-board" width="100%"><tr>{heads}</tr>{"".join(rows)}</table>'
     more = left(len({moment.step for moment in tape.moments} - set(chosen(tape, step))), "more moment")
     now = tape.steps[step - 1].at if step else None
-    drawing = Drawing(tape.line).at(now)
-    body = f'<div class="sk-title"><b>{safe(title(tape))}</b></div>{drawing}{legend()}{table(tape.line)}{board}{more}'
-    return STYLE + wrapped(body, "sk-still")
+    drawing = picture(tape.line, now)
+    body = f'<div class="sk-title"><b>{safe(title(tape))}</b></div>{drawing}{table(tape.line)}{board}{more}'
+    return STYLE + wrapped(re.sub(r"<(t[dh])>", rf'<\1 style="{CELL}">', body), "sk-still")
 
 
 def still_text(tape: Tape, step: int) -> str:

@@ -83,9 +83,10 @@ metadata: nbval fills only notebooks with that mark.
           raise SystemExit("This kernel has no streamkit. Open the course with: python3 kit.py lab") from None
       start(N)
 
-- Sections as `## ` headings: *see it*, *predict*, *break it*, *build it*, *torture it*, *measure it* in the order of
-  the chapter; then `## Recap`, `## Discuss` (two questions or more), `## Next`. What is for going further stands
-  under a heading that ends in “(going further)”; all else is the core path.
+- Sections as `## ` headings, in this order: *See it*, *Predict*, *Break it*, *Build it*, *Torture it*, *Measure it*,
+  then *Recap*, *Discuss* (two questions or more), *Next*. Parts of a section have `### `; a chapter may have further
+  sections. What is for going further stands under a heading that ends in “(going further)”, and no other cell needs it;
+  all else is the core path.
 - An exercise cell begins with `# exercise: NAME`, is a stub with `...` where the learner's code goes, and is tagged
   `exercise` and `nbval-ignore-output`. It must run as it stands. The next code cell is `check("NAME")`, alone in its
   cell. Everything after it takes the piece by `Piece = use("NAME")`, so that an unsolved exercise stops nobody. `use`

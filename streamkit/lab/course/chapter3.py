@@ -84,8 +84,8 @@ EXERCISES = [
         diagnose=reduced_fault,
         pointers=ORDER
         | {
-            "own": "Another index is another block, even of the same kind (step 2).",
-            "before": "A block with a number as index stands before every block with a higher one, whenever it came (step 2).",
+            "own": "Another index is another block, even of the same kind (step 3).",
+            "before": "A block with a number as index stands before every block with a higher one, whenever it came (step 3).",
             "thinking": 'A ThinkingDelta goes like text, into blocks of the kind "thinking".',
             "beside": "An Opaque for a block that is there goes into its `extras`.",
             "opaque": 'An Opaque without a block opens one of the kind "opaque", with the payload in `extras`.',
