@@ -5,10 +5,11 @@ import json
 import pytest
 from conftest import ALL_CASES, random_cuts
 
-from streamkit.events import CallDelta, TurnBroken, TurnFinished
+from streamkit.events import CallDelta, Opaque, TextDelta, TurnBroken, TurnFinished
 from streamkit.lab.cases import events_of, reads_of, recut
 from streamkit.turn import turn_of
 from streamkit.wire import APIS, UnknownAPI, reader
+from streamkit.wire.reader import DEPTH
 
 
 def timeless(events):
@@ -161,3 +162,18 @@ def test_unknown_api():
 def test_a_finish_is_told_as_the_provider_said_it():
     body = b'data: {"choices":[{"delta":{},"finish_reason":"weird"}]}\n\n'
     assert events_of("openai-chat", [(0.5, body)], "clean") == [TurnFinished(0.5, "weird")]
+
+
+@pytest.mark.parametrize(("depth", "whole"), [(DEPTH - 6, True), (DEPTH, False)])
+def test_a_frame_that_nests_too_deep_fails_the_turn(depth, whole):
+    """It could be read, and then neither stored nor shown: JSON's writer and the screens have limits of their own."""
+    frame = (
+        '{"type": "content_block_start", "index": 0, "content_block": {"type": "x", "a": ' + "[" * depth + "]" * depth
+    )
+    events = events_of("anthropic-messages", [(0.0, f"data: {frame}}}}}\n\n".encode())], "clean")
+    assert (type(events[0]) is Opaque) == whole
+    assert events[-1] == TurnBroken(
+        0.0, *("interrupted", "eof_without_finish") if whole else ("failed", "protocol_error")
+    )
+    shallow = b'data: {"choices": [{"delta": {"content": "' + b"[{" * 500 + b'"}}]}\n\n'
+    assert type(events_of("openai-chat", [(0.0, shallow)], "clean")[0]) is TextDelta

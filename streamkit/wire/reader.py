@@ -1,17 +1,19 @@
 """What the readers of the five APIs share: frames in, events out, and the end of the stream.
 
-A frame that cannot be decoded, or has another shape than its API gives it, fails the turn: skipping it could leave
-head and tail of one argument text, which may be valid JSON and the wrong command (case 071).
+A frame that cannot be decoded, nests deeper than DEPTH, or has another shape than its API gives it, fails the turn:
+skipping it could leave head and tail of one argument text, which may be valid JSON and the wrong command (case 071).
 """
 
 import json
 from typing import Any
 
 from ..events import TurnBroken, TurnFinished
+from ..strict import levels
 from .sse import ServerSentEvent, SSEDecoder, TooLong
 
 decode = json.JSONDecoder().decode  # as json.loads, which asks at every call how it is to decode
 INTERRUPTED = {"disconnect": "disconnect", "timeout": "timeout", "cancel": "cancelled"}
+DEPTH = 200  # levels of JSON in one frame: what goes deeper could be read, and then neither stored nor shown
 MISSHAPEN = (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError)
 
 
@@ -92,6 +94,8 @@ class Reader:
                 raise ValueError("the frame is not UTF-8")
             self._frame = frame.data
             payload = decode(frame.data)
+            if len(frame.data) > 2 * DEPTH and nests_deep(frame.data):
+                raise ValueError("nested too deep")
             if frame.event == "error" or payload.get("error"):
                 self.fail(events, at, provider_error(payload.get("error") or payload))
             else:
@@ -130,6 +134,11 @@ def provider_error(error: Any) -> str:
             if isinstance(word, str | int) and word not in ("", "error"):
                 return f"provider_error:{word}"
     return "provider_error"
+
+
+def nests_deep(frame: str) -> bool:
+    """Whether JSON text has more than DEPTH levels; few frames have so many brackets that it must be looked at closely."""
+    return frame.count("[") + frame.count("{") > DEPTH and levels(frame) > DEPTH
 
 
 def refuse_repeats(pairs: list) -> dict:
