@@ -86,6 +86,10 @@ def _header(value: Any) -> dict:
         isinstance(tool, dict) and isinstance(tool.get("name"), str) for tool in tools
     ):
         raise ValueError(f"tools must be a list of objects with a name, got {_shown(tools)}")
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise ValueError("a number in the header that JSON does not have: NaN, or past double range") from None
     return value
 
 

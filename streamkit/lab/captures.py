@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from streamkit.events import Turn
+from streamkit.finalise import BadTool
 from streamkit.lab.capture_lines import CaptureWriter, Read, stream_capture
 from streamkit.lab.paths import CAPTURES, DATA
 from streamkit.lab.problem import Problem
@@ -52,8 +53,11 @@ class Capture:
         return events + wire.close(self.ending, self.ended_at)
 
     def turn(self) -> Turn:
-        """The streamkit.events.Turn that the response makes, its calls judged by the tools that were offered."""
-        return turn_of(self.events(), tools=self.tools or None)
+        """The streamkit.events.Turn that the response makes, its calls judged by the tools that were offered. Raises Problem."""
+        try:
+            return turn_of(self.events(), tools=self.tools or None)
+        except BadTool as error:
+            raise Problem(f"{self.path}, line 1: {error}") from None
 
 
 def stem(path: Path) -> str:
