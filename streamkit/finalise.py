@@ -4,6 +4,7 @@ Only `Ready` carries arguments that a tool may see. Nothing here repairs, closes
 """
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import jsonschema
@@ -53,6 +54,7 @@ class Invalid:
 Final = Ready | Unfinished | Unparseable | Invalid
 
 
+COMPLAINTS = 100  # of one call: a list of a million wrong items has as many
 MESSAGE = 300  # characters of a complaint: the schema's words may quote the whole argument
 
 
@@ -89,7 +91,7 @@ class Tools:
             self._validators[name] = kind(schema, registry=Registry())  # an empty registry: no reference is fetched
 
     def complaints(self, name: str, arguments: dict) -> list[str]:
-        """All that the offered tools have against this call, each with the path it is about. Raises nothing.
+        """What the offered tools have against this call, each with the path it is about, at most COMPLAINTS. Raises nothing.
 
         What a schema cannot judge is refused: an integer past double range against `multipleOf`, a reference that leads
         nowhere or round and round.
@@ -97,7 +99,8 @@ class Tools:
         if name not in self._validators:
             return [f"unknown tool {name!r}; offered: {', '.join(self.by_name) or 'none'}"]
         try:
-            errors = sorted(self._validators[name].iter_errors(arguments), key=lambda error: error.json_path)
+            found = list(islice(self._validators[name].iter_errors(arguments), COMPLAINTS))
+            errors = sorted(found, key=lambda error: error.json_path)
         except (ArithmeticError, RecursionError, Unresolvable) as error:
             return [f"$: the tool's schema cannot judge these arguments ({type(error).__name__.lstrip('_')})"]
         return [f"{error.json_path}: {error.message[:MESSAGE]}" for error in errors]

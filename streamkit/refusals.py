@@ -63,10 +63,11 @@ def _apart(said: list[Said], api: str) -> list[str]:
     waiting: dict[str, Said] = {}
     answered: set[str] = set()
     for one in said:
-        if api != "openai-responses" and one.kind != "result":
-            for id, call in list(waiting.items()):
-                if call.message != one.message:
-                    found.append(f"{waiting.pop(id).where}: call {one_line(id)} without its result in the next message")
+        waits = next(iter(waiting.values()), one)  # those that wait are all of one message
+        if api != "openai-responses" and one.kind != "result" and waits.message != one.message:
+            reason = "without its result in the next message"
+            found += [f"{call.where}: call {one_line(id)} {reason}" for id, call in waiting.items()]
+            waiting = {}
         id = _id(one)
         if one.kind == "call":
             if id in waiting or id in answered:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamkit.finalise import BadTool, Invalid, Ready, Tools, Unfinished, Unparseable, finalise
+from streamkit.finalise import COMPLAINTS, BadTool, Invalid, Ready, Tools, Unfinished, Unparseable, finalise
 
 TOOLS = Tools(
     [
@@ -86,6 +86,12 @@ def test_a_complaint_is_short_however_long_the_argument():
 def test_a_bad_tool_is_refused_by_name(tool):
     with pytest.raises(BadTool, match="was expected"):
         Tools([tool])
+
+
+def test_a_list_of_wrong_items_is_complained_of_a_hundred_times():
+    tools = Tools([{"name": "x", "parameters": {"properties": {"a": {"items": {"type": "integer"}}}}}])
+    final = finalise('{"a": [' + ",".join(['""'] * 20_000) + "]}", "x", tools)
+    assert len(final.complaints) == COMPLAINTS and final.complaints[0].startswith("$.a[0]: ")
 
 
 def test_no_reference_is_fetched():

@@ -38,7 +38,7 @@ def read_cases(*paths: Path | str) -> Iterator[dict]:
 def _case(text: str, where: str) -> dict:
     try:
         case = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Problem(f"{where}: a JSON object was expected: {error}") from None
     if not isinstance(case, dict) or case.get("api") not in APIS:
         api = case.get("api") if isinstance(case, dict) else type(case).__name__

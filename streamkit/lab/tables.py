@@ -129,7 +129,7 @@ def required_fields(path: Path | str | None) -> dict[str, set[str]]:
         return {name: set(schema.get("required") or ()) for name, schema in schemas.items()}
     except OSError as error:
         raise Problem(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Problem(
             f'{path}: a JSON list of tools was expected, each {{"name": …, "parameters": JSON Schema}}'
         ) from None
