@@ -6,19 +6,22 @@ test_replay, test_fuzz.
 
 import contextlib
 import http.client
+import importlib
 import json
 import os
 import re
 import socket
+import threading
 
 import pytest
 from test_charts import BAD_MATHS
 from test_player import HOSTILE, fragment, made, text
 from test_recorder import STREAM, answering
 
+from streamkit import finalise, strict, turn
 from streamkit.__main__ import main
 from streamkit.events import CallDelta, TextDelta, TurnFinished
-from streamkit.lab import cases, chart, opening, player_words, sources
+from streamkit.lab import capture_lines, cases, chart, loopback, opening, player_words, shop_http, sources
 from streamkit.lab.captures import find_captures, load, read_capture, write_capture
 from streamkit.lab.charts import bars, ecdf, timeline
 from streamkit.lab.exercises import verbs
@@ -34,6 +37,7 @@ from streamkit.lab.replay import ReplayServer
 from streamkit.lab.shop import Shop
 from streamkit.render import to_html, to_text
 from streamkit.turn import turn_of
+from streamkit.wire import sse
 
 ESCAPE = "\x1b]0;owned\x07\u202e"
 NEVER = re.compile("(?!)")
@@ -298,6 +302,25 @@ def test_a_body_without_end_is_not_read(kind, length):
         assert line.makefile("rb").readline().split()[1] in (b"400", b"413")
 
 
+@pytest.mark.parametrize("kind", ["replay", "proxy", "lookup", "shop"])
+def test_no_client_is_turned_away_where_many_come_at_once(kind):
+    """A class that presses the same key; the library's own server has a queue of five and resets the others."""
+    gate, answers = threading.Barrier(80), []
+
+    def client():
+        gate.wait()
+        with contextlib.suppress(OSError):
+            answers.append(asked(port, f"127.0.0.1:{port}", *request))
+
+    with serving(kind) as (port, request):
+        clients = [threading.Thread(target=client) for _ in range(80)]
+        for each in clients:
+            each.start()
+        for each in clients:
+            each.join()
+    assert answers == [200] * 80
+
+
 def reachable(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
@@ -411,3 +434,32 @@ def test_an_output_that_would_run_is_found(data):
     assert not active(
         {"cells": [{"outputs": [{"data": {"text/html": '<img alt="a on = b" src="data:image/png;base64,x">'}}]}]}
     )
+
+
+# the page
+
+
+def test_the_page_names_tests_that_are_there_and_all_of_this_file():
+    page, here = (ROOT / "SECURITY.md").read_text("utf-8"), (ROOT / "tests/test_security.py").read_text("utf-8")
+    named = [name.removesuffix("…") for name in re.findall(r"`(test_\w+…?)`", page)]
+    tests = re.findall(r"^def (test_\w+)", here, re.M)
+    assert all(any(test.startswith(name) for test in tests) for name in named)
+    quiet = {"test_an_output_that_would_run_is_found", "test_the_page_names_tests_that_are_there_and_all_of_this_file"}
+    quiet |= {"test_the_page_states_the_limits_as_they_are"}
+    assert {test for test in tests if not any(test.startswith(name) for name in named)} == quiet
+
+
+def test_the_page_states_the_limits_as_they_are():
+    page = (ROOT / "SECURITY.md").read_text("utf-8")
+    reader = importlib.import_module("streamkit.wire.reader")
+    for stated in (
+        f"| {reader.BODY // 2**30} GiB |",
+        f"| {sse.LIMIT // 2**20} MiB |",
+        f"{reader.DEPTH} levels; integers of {strict.DIGITS:,} digits",
+        f"{turn.EVENTS:,} events; {turn.BLOCKS:,} blocks",
+        f"| {strict.DEPTH} levels;",
+        f"{finalise.COMPLAINTS} of {finalise.MESSAGE} characters",
+        f"| {capture_lines.LINE // 2**20} MiB |",
+        f"| {loopback.LONGEST // 2**20} MiB (the shop: {shop_http.LONGEST // 10**6} MB)",
+    ):
+        assert stated in page, stated

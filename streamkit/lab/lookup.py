@@ -9,7 +9,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from streamkit.lab.loopback import is_ours, length_of
+from streamkit.lab.loopback import QUEUE, is_ours, length_of
 
 
 class Lookup:
@@ -20,8 +20,7 @@ class Lookup:
 
     def __init__(self, prepare: float = 0.3):
         self.cost = prepare
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(prepare))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(prepare))
         self.port = self._server.server_address[1]
 
     def __enter__(self) -> "Lookup":
@@ -47,6 +46,11 @@ class Lookup:
             return json.loads(connection.getresponse().read())
         finally:
             connection.close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = QUEUE
 
 
 def _handler(cost: float) -> type:

@@ -1,8 +1,10 @@
-"""Which requests the kit's servers answer: those to this machine under its own name, with a body of a stated size."""
+"""What the kit's servers have in common: how many may come at once, and which requests they answer: those to this machine
+under its own name, with a body of a stated size."""
 
 from http.server import BaseHTTPRequestHandler
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
+QUEUE = 128  # clients that may come at one moment; of more than five the library's own server turns most away
 LONGEST = 64 * 2**20  # bytes of a request's body
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-from streamkit.lab.loopback import is_ours, length_of
+from streamkit.lab.loopback import QUEUE, is_ours, length_of
 from streamkit.lab.problem import Problem
 
 SIZE = 4096  # bytes: a memory page, nginx's default
@@ -87,6 +87,7 @@ class Proxy:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = QUEUE
     block_on_close = False  # a stream that nobody reads to its end must not hold the teacher's notebook
 
     def handle_error(self, request, client_address):

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from streamkit.lab.apis import PATHS
 from streamkit.lab.captures import Capture
-from streamkit.lab.loopback import is_ours, length_of
+from streamkit.lab.loopback import QUEUE, is_ours, length_of
 from streamkit.lab.problem import Problem
 from streamkit.lab.schedule import Cut, schedule
 
@@ -82,6 +82,7 @@ class ReplayServer:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = QUEUE
     allow_reuse_address = False  # two servers on one port would share the requests
     replay: ReplayServer
 
