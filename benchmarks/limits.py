@@ -38,7 +38,7 @@ def body(api: str, head: bytes, fill: bytes, size: int, tail: bytes = b"", read:
     piece = fill * max(1, read // len(fill))
     events = wire.feed(head, 0.0)
     for _ in range(size // len(piece)):
-        events += wire.feed(piece, 0.0)
+        events += wire.feed(bytes(memoryview(piece)), 0.0)  # a copy each time, as a socket gives
     events += wire.feed(tail, 0.0) + wire.close("clean", 0.0)
     for event in events:
         builder.add(event)
@@ -55,7 +55,7 @@ def event_in_one_read(size):
 
 
 def event_of_short_lines(size):
-    return body("openai-chat", b"", b"data: x\n", size)
+    return body("openai-chat", b"", b"data: xy\n", size)
 
 
 def line(size):
@@ -212,7 +212,7 @@ FAILED = "turn failed (protocol_error)"
 ROWS = {  # name → (function, size, what is expected at full size, bound in MB above the bare process)
     "one event of 100 MB": (event, 100 * MB, FAILED, 150),
     "the same, in one read": (event_in_one_read, 100 * MB, FAILED, 250),
-    "one event of 100 MB in lines of one byte": (event_of_short_lines, 100 * MB, FAILED, 300),
+    "one event of 100 MB in lines of two bytes": (event_of_short_lines, 100 * MB, FAILED, 300),
     "one line of 100 MB (Ollama)": (line, 100 * MB, FAILED, 150),
     "one comment of 100 MB": (comment, 100 * MB, FAILED, 150),
     "10,000,000 fragments, accumulator alone": (fragments_alone, 10_000_000, "kept whole", 3_000),
