@@ -4,10 +4,12 @@ Only `Ready` carries arguments that a tool may see. Nothing here repairs, closes
 """
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import jsonschema
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from .strict import NotStrict, strict
 
@@ -52,6 +54,7 @@ class Invalid:
 Final = Ready | Unfinished | Unparseable | Invalid
 
 
+COMPLAINTS = 100  # of one call: a list of a million wrong items has as many
 MESSAGE = 300  # characters of a complaint: the schema's words may quote the whole argument
 
 
@@ -72,21 +75,34 @@ class Tools:
             name, schema = tool.get("name"), tool.get("parameters") or {"type": "object"}
             if not isinstance(name, str) or not name:
                 raise BadTool(f"a tool with a name was expected, {tool!r} came")
-            kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
             try:
+                kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
                 kind.check_schema(schema)
             except jsonschema.SchemaError as error:
-                raise BadTool(
-                    f"tool {name}: a JSON Schema was expected at {error.json_path}: {error.message}"
-                ) from None
+                fault = f" at {error.json_path}: {error.message[:MESSAGE]}"
+                raise BadTool(f"tool {name}: a JSON Schema was expected{fault}") from None
+            except (
+                TypeError,
+                AttributeError,
+                RecursionError,
+            ):  # a `$schema` that is no text; objects in objects in objects
+                raise BadTool(f"tool {name}: a JSON Schema was expected, {type(schema).__name__} came") from None
             self.by_name[name] = tool
             self._validators[name] = kind(schema, registry=Registry())  # an empty registry: no reference is fetched
 
     def complaints(self, name: str, arguments: dict) -> list[str]:
-        """All that the offered tools have against this call, each with the path it is about."""
+        """What the offered tools have against this call, each with the path it is about, at most COMPLAINTS. Raises nothing.
+
+        What a schema cannot judge is refused: an integer past double range against `multipleOf`, a reference that leads
+        nowhere or round and round.
+        """
         if name not in self._validators:
             return [f"unknown tool {name!r}; offered: {', '.join(self.by_name) or 'none'}"]
-        errors = sorted(self._validators[name].iter_errors(arguments), key=lambda error: error.json_path)
+        try:
+            found = list(islice(self._validators[name].iter_errors(arguments), COMPLAINTS))
+            errors = sorted(found, key=lambda error: error.json_path)
+        except (ArithmeticError, RecursionError, Unresolvable) as error:
+            return [f"$: the tool's schema cannot judge these arguments ({type(error).__name__.lstrip('_')})"]
         return [f"{error.json_path}: {error.message[:MESSAGE]}" for error in errors]
 
 

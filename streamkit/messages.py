@@ -6,6 +6,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 
 from .blocks import Block
 from .events import Call, Turn
@@ -17,7 +18,7 @@ def parts_of(turn: Turn, api: str, calls: dict[int, Call], replay: bool) -> list
     """The parts that a history has. `calls`: those to be told, by ordinal. `replay`: also signed thinking, and what ran on
     the provider's side, where its result is there."""
     parts: list = []
-    answered = {p["tool_use_id"] for block in turn.blocks for p in block.extras if _is_server_result(p)}
+    answered = {p["tool_use_id"] for block in turn.blocks for p in sendable(block.extras) if _is_server_result(p)}
     asked = {call.id for call in turn.calls if call.kind == "server" and call.outcome in ("ready", "invalid")}
     for block in turn.blocks:
         if block.kind == "text":
@@ -29,7 +30,7 @@ def parts_of(turn: Turn, api: str, calls: dict[int, Call], replay: bool) -> list
         elif replay and api == "anthropic-messages":
             parts += _of_anthropic(block, asked & answered)
         elif replay and api == "openai-responses":
-            parts += [p for p in block.extras if isinstance(p, dict) and p.get("type") == "reasoning"]
+            parts += [p for p in sendable(block.extras) if p.get("type") == "reasoning"]
     while parts and api == "openai-responses" and isinstance(parts[-1], dict):
         parts.pop()  # reasoning that nothing follows is refused
     return parts
@@ -115,7 +116,7 @@ def _block(part) -> dict:
 
 def _of_anthropic(block: Block, served: set[str]) -> list[dict]:
     """Thinking with its signature, and what the provider ran, call and result: unchanged, or not at all."""
-    payloads = [payload for payload in block.extras if isinstance(payload, dict)]
+    payloads = sendable(block.extras)
     if block.kind == "thinking":
         signature = "".join(p["signature"] for p in payloads if isinstance(p.get("signature"), str))
         return [{"type": "thinking", "thinking": block.text, "signature": signature}] if signature else []
@@ -131,8 +132,18 @@ def _of_anthropic(block: Block, served: set[str]) -> list[dict]:
     ]
 
 
-def _is_server_result(payload) -> bool:
-    if not isinstance(payload, dict) or not isinstance(payload.get("tool_use_id"), str):
+def sendable(payloads: Iterable) -> list[dict]:
+    """Those that a request can carry back as they came: not with half a surrogate pair or NaN in them."""
+    found = []
+    for payload in payloads:
+        with suppress(ValueError):  # UnicodeEncodeError is one
+            json.dumps(payload, ensure_ascii=False, allow_nan=False).encode()
+            found += [payload] if isinstance(payload, dict) else []
+    return found
+
+
+def _is_server_result(payload: dict) -> bool:
+    if not isinstance(payload.get("tool_use_id"), str):
         return False
     kind = payload.get("type")
     return isinstance(kind, str) and kind.endswith("_tool_result") and kind != "mcp_tool_result"

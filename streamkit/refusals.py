@@ -6,7 +6,7 @@ from typing import Any
 from .events import Turn
 from .note import one_line
 from .results import IDS, NAMES, call_id, clean, content, fits, known, result
-from .said import Said, read
+from .said import Said, read, told
 from .strict import NotStrict, strict
 
 
@@ -35,12 +35,16 @@ def _alone(one: Said, api: str) -> str | None:
     if one.kind not in ("call", "result"):
         return None
     if not fits(IDS, api, one.id):
-        return f"an id that the provider takes was expected, {one.id!r:.60} came"
+        return f"an id that the provider takes was expected, {told(one.id)} came"
     if one.kind == "result":
         return None if isinstance(one.value, str | list) else "a result without text"
     if not fits(NAMES, api, one.name):
-        return f"a tool's name was expected, {one.name!r:.60} came"
-    return None if is_object(one.value, api) else f"call {one.id}: arguments that are no object"
+        return f"a tool's name was expected, {told(one.name)} came"
+    return None if is_object(one.value, api) else f"call {one_line(one.id)}: arguments that are no object"
+
+
+def _id(one: Said) -> str:
+    return one.id if isinstance(one.id, str) else told(one.id)
 
 
 def is_object(arguments: Any, api: str) -> bool:
@@ -59,22 +63,23 @@ def _apart(said: list[Said], api: str) -> list[str]:
     waiting: dict[str, Said] = {}
     answered: set[str] = set()
     for one in said:
-        if api != "openai-responses" and one.kind != "result":
-            for id, call in list(waiting.items()):
-                if call.message != one.message:
-                    found.append(f"{waiting.pop(id).where}: call {id} without its result in the next message")
-        id = str(one.id)
+        waits = next(iter(waiting.values()), one)  # those that wait are all of one message
+        if api != "openai-responses" and one.kind != "result" and waits.message != one.message:
+            reason = "without its result in the next message"
+            found += [f"{call.where}: call {one_line(id)} {reason}" for id, call in waiting.items()]
+            waiting = {}
+        id = _id(one)
         if one.kind == "call":
             if id in waiting or id in answered:
-                found.append(f"{one.where}: a second call {id}")
+                found.append(f"{one.where}: a second call {one_line(id)}")
             waiting[id] = one
         elif one.kind == "result":
             if waiting.pop(id, None) is None:
                 found.append(
-                    f"{one.where}: a {'second result' if id in answered else 'result without its call'}, for {id}"
+                    f"{one.where}: a {'second result' if id in answered else 'result without its call'}, for {one_line(id)}"
                 )
             answered.add(id)
-    return found + [f"{call.where}: call {id} without its result" for id, call in waiting.items()]
+    return found + [f"{call.where}: call {one_line(id)} without its result" for id, call in waiting.items()]
 
 
 def _unsendable(messages: list) -> list[str]:
@@ -91,25 +96,25 @@ def _invented(said: list[Said], api: str, turn: Turn) -> list[str]:
     """Calls and results that the turn does not bear out."""
     found, calls = [], {call_id(call, api): call for call in turn.calls if call.kind == "client"}
     for one in said:
-        call = calls.get(str(one.id))
+        call = calls.get(_id(one))
         if one.kind not in ("call", "result"):
             continue
         if call is None:
-            found.append(f"{one.where}: a {one.kind} of {one.id}, which the turn does not have")
+            found.append(f"{one.where}: a {one.kind} of {one_line(_id(one))}, which the turn does not have")
         elif content(call) is None:
             why = "the provider never completed" if call.outcome == "unfinished" else "has no result"
-            found.append(f"{one.where}: a {one.kind} of {one.id}, a call that {why}")
+            found.append(f"{one.where}: a {one.kind} of {one_line(_id(one))}, a call that {why}")
         elif one.kind == "result":
             true = read([result(call, api)], api) if api != "anthropic-messages" else None
             text = true[0].value if true else result(call, api)["content"]
             if one.value != text:
-                found.append(f"{one.where}: the result of {one.id} is not the one that it had")
+                found.append(f"{one.where}: the result of {one_line(_id(one))} is not the one that it had")
     return found
 
 
 def _untold(said: list[Said], api: str, turn: Turn) -> list[str]:
     """What ran, or may have, and is neither there as a call nor named by a text that the client added."""
-    told = {str(one.id) for one in said if one.kind == "call"}
+    told = {_id(one) for one in said if one.kind == "call"}
     added = "\n".join(one.value for one in said if one.kind == "text" and isinstance(one.value, str))
     for block in turn.blocks:
         if block.kind == "text" and block.pieces:

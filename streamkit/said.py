@@ -36,9 +36,8 @@ def _message(number: int, message: Any, api: str) -> Iterator[Said]:
     elif api == "openai-responses" and message.get("type") not in (None, "message"):
         yield _item(number, where, message)
     elif not isinstance(message.get("role"), str) or message["role"] not in ROLES[api]:
-        yield Said(
-            number, where, "odd", value=f"a role of {', '.join(ROLES[api])} was expected, {message.get('role')!r} came"
-        )
+        came = told(message.get("role"))
+        yield Said(number, where, "odd", value=f"a role of {', '.join(ROLES[api])} was expected, {came} came")
     elif message["role"] == "tool":
         yield Said(number, where, "result", message.get("tool_call_id"), None, message.get("content"))
     else:
@@ -85,7 +84,7 @@ def _item(number: int, where: str, item: dict) -> Said:
     if item["type"] == "function_call":
         return Said(number, where, "call", item.get("call_id"), item.get("name"), item.get("arguments"))
     if not isinstance(item["type"], str):
-        return Said(number, where, "odd", value=f"an item with a type was expected, {item['type']!r:.60} came")
+        return Said(number, where, "odd", value=f"an item with a type was expected, {told(item['type'])} came")
     if item["type"] == "function_call_output":
         return Said(number, where, "result", item.get("call_id"), None, item.get("output"))
     return Said(number, where, "other")
@@ -93,3 +92,11 @@ def _item(number: int, where: str, item: dict) -> Said:
 
 def _list(value: Any) -> list:
     return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def told(value: Any) -> str:
+    """A value of any kind in a complaint: at most 60 characters, of what cannot be written out its type."""
+    try:
+        return repr(value)[:60]
+    except (ValueError, RecursionError):  # an integer of thousands of digits; lists in lists in lists
+        return f"{type(value).__name__} too large to show"

@@ -35,7 +35,7 @@ class Refused(ValueError):
 def strict(text: str) -> Any:
     """The value of a JSON text. Raises NotStrict."""
     try:
-        if text.count("[") + text.count("{") > DEPTH and _levels(text) > DEPTH:
+        if text.count("[") + text.count("{") > DEPTH and levels(text) > DEPTH:
             locate(text, "nested too deep")
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int
@@ -50,7 +50,7 @@ def strict(text: str) -> Any:
     return value
 
 
-def _levels(text: str) -> int:
+def levels(text: str) -> int:
     """How deep a text nests, at a fraction of what a walk over its tokens costs."""
     level = deepest = 0
     for bracket in CALM.sub("", text):
@@ -102,9 +102,9 @@ def locate(text: str, reason: str) -> None:
             elif at_key and keys and keys[-1] is not None:
                 fault = "repeated key" if value in keys[-1] else None
                 keys[-1].add(value)
-        elif word.lstrip("-") in ("NaN", "Infinity"):
+        elif word.lstrip("-").startswith(("NaN", "Infinity")):  # Python's parser stops there, whatever follows
             fault = "not a JSON number"
-        elif first in "-0123456789":
+        elif first in "-0123456789" and word[-1].isdigit():
             fault = _number_fault(word)
         at_key = first in "{,"
         if fault == reason:

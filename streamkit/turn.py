@@ -12,6 +12,8 @@ from .blocks import Block, Blocks
 from .events import ArgumentSnapshot, Call, CallDelta, CallFinished, CallMoved, Turn, TurnBroken, TurnFinished
 from .finalise import Invalid, Tools, Unfinished, Unparseable, finalise
 
+EVENTS = 1_000_000  # of one turn, ten times the longest answers; each is kept, in about 200 bytes
+BLOCKS = 20_000  # of one turn; they are kept in the order of their indexes
 GOOD = frozenset(
     ("stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence", "STOP", "done", "completed")
 )
@@ -36,6 +38,7 @@ class TurnBuilder:
 
     `tools`: the offered tools (dicts or Tools), None to judge no names and no schemas. `conversation`, `turn` and
     `attempt` only go into minted ids. `accumulator` (a class) and `finalise` may be a learner's own. Both methods return the CallMoved events that they caused.
+    A turn of more than EVENTS events or BLOCKS blocks fails as a protocol error.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class TurnBuilder:
         self._accumulator = accumulator()
         self._finalise = finalise
         self._blocks = Blocks(self._accumulator.calls)
+        self._taken = 0
 
     @property
     def calls(self) -> list[Call]:
@@ -68,6 +72,10 @@ class TurnBuilder:
     def add(self, event) -> list[CallMoved]:
         kind = type(event)
         if self.verdict == "failed":  # what comes after a failure is not trusted (case 071)
+            return []
+        self._taken += 1
+        if self._taken > EVENTS or len(self._blocks.blocks) > BLOCKS:
+            self.verdict, self.reason = "failed", "protocol_error"
             return []
         if kind is CallDelta or kind is CallFinished or kind is ArgumentSnapshot:
             return self._add_to_call(event, kind)

@@ -84,6 +84,8 @@ BAD = {  # the file's lines → where, and a word of the reason
     FIRST.replace("openai-chat", "openai-chatter"): "line 1: unknown api 'openai-chatter'; known: openai-chat",
     FIRST.replace('"openai-chat"', '["openai-chat"]'): "line 1: unknown api",
     FIRST[:-1] + ',"tools":[{"parameters":{}}]}': "line 1: tools must be",
+    FIRST[:-1] + ',"top_p":1e400}': "line 1: a number in the header that JSON does not have",
+    FIRST[:-1] + ',"top_p":NaN}': "line 1: a number in the header that JSON does not have",
     FIRST + "\n\n": "line 2: not JSON",
     FIRST + '\n[0.1,"data","x"': "line 2: not JSON at column",
     FIRST + '\n{"at":1}': r"line 2: expected \[seconds",
@@ -102,7 +104,26 @@ BAD = {  # the file's lines → where, and a word of the reason
     FIRST + '\n[1,"end","clean"]\n[2,"data","x"]': 'line 3: nothing may follow the "end" line',
     FIRST + '\n[1,"data","x"]': 'line 2: the file stops without an "end" line',
     FIRST + "\n" + "[" * 100_000: "line 2: ",
+    FIRST + '\n[1,"data",' + "9" * 5_000 + "]": "line 2: a number of thousands of digits",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.jsonl.gz"])
+def test_a_line_without_end_is_refused_unread(tmp_path, monkeypatch, name):
+    """A small compressed file can hold a line that would fill the memory."""
+    monkeypatch.setattr("streamkit.lab.capture_lines.LINE", 300)
+    good = write_capture(tmp_path / name, HEADER, [(0.1, b"x" * 200)], 0.2, "clean")
+    assert read_capture(good).body == b"x" * 200
+    long = write_capture(tmp_path / name, HEADER, [(0.1, b"x" * 400)], 0.2, "clean")
+    with pytest.raises(Problem, match="line 2: longer than 300 bytes"):
+        read_capture(long)
+
+
+def test_a_tool_that_has_no_schema_is_said_where_the_calls_are_judged(tmp_path):
+    header = HEADER | {"tools": [{"name": "pay\x1b[2J", "parameters": {"type": "objekt"}}]}
+    capture = read_capture(write_capture(tmp_path / "c.jsonl", header, [], 0.2, "clean"))
+    with pytest.raises(Problem, match=r"line 1: tool pay\\x1b\[2J: a JSON Schema was expected at"):
+        capture.turn()
 
 
 @pytest.mark.parametrize("place", range(len(BAD)))

@@ -52,7 +52,13 @@ def test_emit_needs_no_expectation(capsys):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "JSON object"), ("[]", "list"), ('{"api": "openai"}', "'openai'"), ('{"api": "gemini"}', "chunks")],
+    [
+        ("{", "JSON object"),
+        ("[" * 100_000, "JSON object"),
+        ("[]", "list"),
+        ('{"api": "openai"}', "'openai'"),
+        ('{"api": "gemini"}', "chunks"),
+    ],
 )
 def test_bad_input_is_one_clear_line(tmp_path, capsys, text, said):
     (tmp_path / "bad.json").write_text(text)

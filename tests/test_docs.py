@@ -18,7 +18,7 @@ from streamkit.lab.fill import chapters_in
 from streamkit.lab.paths import BOOK, CASES, DATA, ROOT
 
 CHAPTERS = chapters_in(BOOK)
-PAGES = [ROOT / "README.md", *sorted(BOOK.glob("*.md")), *CHAPTERS]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(BOOK.glob("*.md")), *CHAPTERS]
 README = PAGES[0].read_text("utf-8")
 MARKDOWN = mistune.create_markdown(renderer="ast", plugins=["table"])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamkit.finalise import BadTool, Invalid, Ready, Tools, Unfinished, Unparseable, finalise
+from streamkit.finalise import COMPLAINTS, BadTool, Invalid, Ready, Tools, Unfinished, Unparseable, finalise
 
 TOOLS = Tools(
     [
@@ -73,15 +73,51 @@ def test_a_complaint_is_short_however_long_the_argument():
     assert max(map(len, final.complaints)) < 400
 
 
-@pytest.mark.parametrize("tool", [{}, {"name": ""}, {"name": "x", "parameters": {"type": "objekt"}}])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {},
+        {"name": ""},
+        {"name": "x", "parameters": {"type": "objekt"}},
+        {"name": "x", "parameters": {"$schema": 3}},
+        {"name": "x", "parameters": {"$schema": ["x"]}},
+    ],
+)
 def test_a_bad_tool_is_refused_by_name(tool):
     with pytest.raises(BadTool, match="was expected"):
         Tools([tool])
+
+
+def test_a_list_of_wrong_items_is_complained_of_a_hundred_times():
+    tools = Tools([{"name": "x", "parameters": {"properties": {"a": {"items": {"type": "integer"}}}}}])
+    final = finalise('{"a": [' + ",".join(['""'] * 20_000) + "]}", "x", tools)
+    assert len(final.complaints) == COMPLAINTS and final.complaints[0].startswith("$.a[0]: ")
 
 
 def test_no_reference_is_fetched():
     tools = Tools(
         [{"name": "x", "parameters": {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/s"}}}}]
     )
-    with pytest.raises(Exception, match="Unresolvable"):
-        finalise('{"a": 1}', "x", tools)
+    final = finalise('{"a": 1}', "x", tools)
+    assert final.complaints == ("$: the tool's schema cannot judge these arguments (WrappedReferencingError)",)
+
+
+ROUND = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"properties": {"cents": {"multipleOf": 0.01}}}, '{"cents": 1' + "0" * 400 + "}"),
+        ({"$ref": "#/$defs/nowhere"}, "{}"),
+        ({"$ref": "#"}, "{}"),
+        (ROUND, "{}"),
+    ],
+    ids=["an integer past double range", "nowhere", "itself", "round and round"],
+)
+def test_what_a_schema_cannot_judge_is_refused_and_raises_nothing(schema, text):
+    final = finalise(text, "pay", Tools([{"name": "pay", "parameters": schema}]))
+    assert final.outcome == "invalid" and "cannot judge" in final.complaints[0]
+    assert (
+        finalise('{"cents": 1}', "pay", Tools([{"name": "pay", "parameters": {"properties": {}}}])).outcome == "ready"
+    )

@@ -66,6 +66,14 @@ def test_a_stated_repair(table, tmp_path, capsys, rows, said):
     assert status == 0 and said in told
 
 
+@pytest.mark.parametrize("nothing", ['" "', "nan", "inf"])
+def test_a_completion_that_is_no_time_is_none(table, tmp_path, capsys, nothing):
+    """As a number it would have made the percentiles of all calls none."""
+    rows = GOOD.replace("c1", "c2") + f"c3,t,1,{{}},{nothing}\n"
+    status, told, _ = run(capsys, table(rows))
+    assert status == 0 and "nan" not in told and "1 calls had no completion time" in told
+
+
 def test_mixed_calls_are_taken_apart(table, tmp_path, capsys):
     lines = [
         GOOD.splitlines()[0],
@@ -84,8 +92,10 @@ def test_mixed_calls_are_taken_apart(table, tmp_path, capsys):
         ("1,2\n", "call,at\n", "tool, fragment not there"),
         ("", "", "it has none"),
         ("c1,t,soon,x,\n", HEAD, "line 2: seconds were expected, 'soon' came"),
+        ("c1,t,\x9b2J,x,\n", HEAD, r"seconds were expected, '\x9b2J' came"),
+        ("1,2\n", 'call,"a\u202e\nb"\n', r"it has call, 'a\u202e\nb'"),
         (",t,1,x,\n", HEAD, "line 2: a call was expected"),
-        ("c1,t,1,x,\nc1,u,2,x,\n", HEAD, "line 3: call c1 is of tool 't' above and of 'u' here"),
+        ("c1,t,1,x,\nc1,u,2,x,\n", HEAD, "line 3: call 'c1' is of tool 't' above and of 'u' here"),
     ],
 )
 def test_a_bad_table_is_one_clear_line(table, capsys, rows, head, said):

@@ -532,6 +532,48 @@ def test_problems_takes_whatever_comes(api, odd):
     assert problems(odd, api)
 
 
+def deep() -> list:
+    value: list = []
+    for _ in range(10_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("api", HISTORIES)
+@pytest.mark.parametrize("odd", [10**5_000, deep()], ids=["digits", "deep"])
+def test_problems_writes_out_what_cannot_be_written_by_its_type(api, odd):
+    """The words for a complaint are made of the value: its text may not exist."""
+    for message in (
+        {"role": odd},
+        {"type": odd},
+        {"role": "tool", "tool_call_id": odd, "content": "x"},
+        {"type": "function_call_output", "call_id": odd, "output": "x"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": odd, "name": odd, "input": {}}]},
+    ):
+        assert all(len(line) < 200 for line in problems([message], api))
+    assert any("too large to show" in line for line in problems([{"role": odd}], api))
+
+
+def test_a_complaint_about_an_id_is_one_line():
+    call = {"id": "a\n\x1b[2Jb", "type": "function", "function": {"name": "x", "arguments": "{}"}}
+    (line,) = problems([{"role": "assistant", "content": None, "tool_calls": [call]}], CHAT)
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("unsendable", [float("nan"), float("inf"), "\ud83d"])
+def test_what_no_request_can_carry_is_not_replayed(unsendable):
+    """A block kept as it came goes back as it came or not at all; a provider refuses the whole request for it."""
+    for payload, api in (
+        ({"type": "redacted_thinking", "data": unsendable}, MESSAGES),
+        ({"type": "reasoning", "summary": [unsendable]}, RESPONSES),
+    ):
+        good = payload | ({"data": "x"} if api == MESSAGES else {"summary": ["x"]})
+        for sent, there in ((payload, False), (good, True)):
+            turn = turn_of([Opaque(1, 0, sent), TextDelta(2, 1, "So."), GOOD])
+            messages = persist(turn, api)
+            assert not problems(messages, api, turn) and (payload["type"] in json.dumps(messages)) == there
+
+
 # --- the case fields and the failure record ---------------------------------------------------------------------------
 
 JUDGED = [case for case in ALL_CASES if set(FIELDS) & set(case["expected"])]

@@ -1,6 +1,7 @@
 """The decoder of server-sent events against a reference that reads the whole text at once, and the points of the
 WHATWG text one by one."""
 
+import importlib
 import re
 from itertools import pairwise
 
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamkit.wire import sse
+from streamkit.wire import ndjson, reader, sse
 from streamkit.wire.sse import SSEDecoder, TooLong
+
+wire_reader = importlib.import_module("streamkit.wire.reader")  # the package has a function of that name
 
 
 def reference(body: bytes) -> list[tuple[str, str, str]]:
@@ -136,3 +139,49 @@ def test_many_small_events_are_no_long_one(monkeypatch):
     monkeypatch.setattr(sse, "LIMIT", 1000)
     decoder = SSEDecoder()
     assert sum(len(decoder.feed(b"data: x\n\ndata: ")) for _ in range(1000)) == 1000
+
+
+BODIES = st.lists(
+    st.sampled_from([b"data: " + b"x" * 20 + b"\n", b"data: y\n", b": " + b"c" * 30 + b"\n", b"\n", b"\r\n", b"data:" + b"z" * 55]),
+    max_size=30,
+).map(b"".join)  # fmt: skip
+
+
+@given(BODIES, st.data(), st.sampled_from(["openai-chat", "ollama"]))
+def test_an_event_too_long_is_refused_at_the_same_place_however_the_bytes_are_cut(body, data, api):
+    """And what ended before it is there: one large read must not lose what small ones would have given."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place, limit in ((sse, 60), (ndjson, 60)):
+            patch.setattr(place, "LIMIT", limit)
+        patch.setattr(wire_reader, "STEP", 20)
+        patch.setattr(wire_reader, "BODY", 500)
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=12)))
+        pieces = [body[a:b] for a, b in pairwise([0, *cuts, len(body)])]
+        assert frames_of(api, pieces) == frames_of(api, [body])
+
+
+def frames_of(api: str, pieces: list[bytes]) -> tuple[list, list]:
+    """The data that a reader was given, and whether it failed."""
+    given, wire = [], reader(api)
+    wire._take = lambda frame, at, events: given.append(frame.data)
+    events = [event for piece in pieces for event in wire.feed(piece, 0.0)] + wire.close("clean", 0.0)
+    return given, [event.verdict for event in events]
+
+
+def test_what_ended_before_an_event_too_long_is_kept(monkeypatch):
+    """A body in one read, as a recording made behind a buffer is."""
+    text = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
+    wire = reader("openai-chat")
+    events = wire.feed(text * 3 + b"data: " + b"x" * 33 * 2**20, 0.0)
+    assert [type(event).__name__ for event in events] == ["TextDelta"] * 3 + ["TurnBroken"]
+    wire = reader("openai-chat")
+    assert len(wire.feed(text * (33 * 2**20 // len(text)), 0.0)) == 33 * 2**20 // len(text)
+
+
+def test_a_response_of_more_than_its_bound_fails(monkeypatch):
+    text = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
+    monkeypatch.setattr(wire_reader, "BODY", 3 * len(text))
+    wire = reader("openai-chat")
+    events = [event for _ in range(5) for event in wire.feed(text, 0.0)] + wire.close("clean", 0.0)
+    assert [type(event).__name__ for event in events] == ["TextDelta"] * 3 + ["TurnBroken"]
+    assert events[-1].reason == "protocol_error"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamkit.events import CallDelta, CallFinished, TextDelta, TurnBroken, TurnFinished
+from streamkit.events import CallDelta, CallFinished, Opaque, TextDelta, TurnBroken, TurnFinished
 from streamkit.turn import GOOD, LIMITS, TurnBuilder, mint, turn_of
 
 CALL = CallDelta(0.1, 0, "a", "list_alerts", "{}")
@@ -105,3 +105,19 @@ def test_minted_ids_repeat_and_differ_by_all_they_hang_on():
     )
     call = turn_of([CallDelta(0, 0, None, "list_alerts")], conversation="c", turn=1).calls[0]
     assert call.minted and call.id == mint("c", 1, 0, 0)
+
+
+@pytest.mark.parametrize(("limit", "event"), [("EVENTS", TextDelta(0, None, "a")), ("BLOCKS", Opaque(0, None, {}))])
+def test_a_turn_of_too_many_events_or_blocks_fails(monkeypatch, limit, event):
+    """Each is kept, so without a limit a stream that never ends would fill the memory. What came before is there."""
+    monkeypatch.setattr(f"streamkit.turn.{limit}", 10)
+    good = turn_of([*[event] * 9, TurnFinished(0, "stop")])
+    assert good.verdict == "complete"
+    builder = TurnBuilder()
+    for _ in range(1_000):
+        builder.add(event)
+    builder.add(CallDelta(1, 0, "a", "x", "{}"))
+    builder.add(TurnFinished(1, "stop"))
+    builder.end()
+    assert (builder.turn.verdict, builder.turn.reason, builder.turn.calls) == ("failed", "protocol_error", [])
+    assert 10 <= sum(len(block.pieces) + len(block.extras) for block in builder.blocks) <= 11

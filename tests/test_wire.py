@@ -1,14 +1,16 @@
 """The readers of the APIs: any cut gives the same events, and a frame that cannot be read fails the turn."""
 
+import importlib
 import json
 
 import pytest
 from conftest import ALL_CASES, random_cuts
 
-from streamkit.events import CallDelta, TurnBroken, TurnFinished
+from streamkit.events import CallDelta, Opaque, TextDelta, TurnBroken, TurnFinished
 from streamkit.lab.cases import events_of, reads_of, recut
 from streamkit.turn import turn_of
 from streamkit.wire import APIS, UnknownAPI, reader
+from streamkit.wire.reader import DEPTH
 
 
 def timeless(events):
@@ -161,3 +163,39 @@ def test_unknown_api():
 def test_a_finish_is_told_as_the_provider_said_it():
     body = b'data: {"choices":[{"delta":{},"finish_reason":"weird"}]}\n\n'
     assert events_of("openai-chat", [(0.5, body)], "clean") == [TurnFinished(0.5, "weird")]
+
+
+@pytest.mark.parametrize(("depth", "whole"), [(DEPTH - 6, True), (DEPTH, False)])
+def test_a_frame_that_nests_too_deep_fails_the_turn(depth, whole):
+    """It could be read, and then neither stored nor shown: JSON's writer and the screens have limits of their own."""
+    frame = (
+        '{"type": "content_block_start", "index": 0, "content_block": {"type": "x", "a": ' + "[" * depth + "]" * depth
+    )
+    events = events_of("anthropic-messages", [(0.0, f"data: {frame}}}}}\n\n".encode())], "clean")
+    assert (type(events[0]) is Opaque) == whole
+    assert events[-1] == TurnBroken(
+        0.0, *("interrupted", "eof_without_finish") if whole else ("failed", "protocol_error")
+    )
+    shallow = b'data: {"choices": [{"delta": {"content": "' + b"[{" * 500 + b'"}}]}\n\n'
+    assert type(events_of("openai-chat", [(0.0, shallow)], "clean")[0]) is TextDelta
+
+
+@pytest.mark.parametrize("calls", [1, 300])
+def test_a_frame_is_looked_at_for_repeated_keys_once_however_many_calls_it_has(monkeypatch, calls):
+    """Each call's arguments came as an object; a look for each would cost the square of the frame."""
+    looked = []
+    module = importlib.import_module("streamkit.wire.reader")  # the package has a function of that name
+    monkeypatch.setattr(module, "refuse_repeats", lambda pairs: looked.append(1) or dict(pairs))
+    frame = {"message": {"tool_calls": [{"function": {"name": "x", "arguments": {"a": n}}} for n in range(calls)]}}
+    assert len(events_of("ollama", [(0.0, json.dumps(frame).encode() + b"\n")], "clean")) == 2 * calls + 1
+    assert len(looked) == 2 + 3 * calls  # the objects of one frame
+
+
+@pytest.mark.parametrize("steps", [100, 101, 20_000])
+def test_a_path_of_too_many_steps_fails_the_turn(steps):
+    """Arguments so deep were never strict, and putting them together may not run out of stack when the stream ends."""
+    piece = {"jsonPath": "$" + ".a" * steps, "stringValue": "x"}
+    call = {"name": "x", "willContinue": True, "partialArgs": [piece]}
+    body = json.dumps({"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}).encode()
+    last = events_of("gemini", [(0.0, b"data: " + body + b"\n\n")], "disconnect")[-1]
+    assert last.reason == ("disconnect" if steps <= 100 else "protocol_error")

@@ -19,6 +19,7 @@ from streamkit.lab.problem import Problem
 from streamkit.wire import APIS
 
 FORMAT, VERSION = "streamkit-capture", 1
+LINE = 64 * 2**20  # bytes a line may have: a small compressed file could hold one that fills the memory
 ENDINGS = ("clean", "disconnect", "timeout", "cancel")
 
 
@@ -42,7 +43,9 @@ def stream_capture(path: Path | str) -> Iterator[dict | Read | End]:
     line, last, over = 0, 0.0, False
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for line, raw in enumerate(file, 1):
+            for line, raw in enumerate(iter(lambda: file.readline(LINE + 1), b""), 1):
+                if len(raw) > LINE:
+                    raise ValueError(f"longer than {LINE} bytes")
                 if over:
                     raise ValueError('nothing may follow the "end" line')
                 value = json.loads(raw.decode("utf-8"))
@@ -64,7 +67,10 @@ def stream_capture(path: Path | str) -> Iterator[dict | Read | End]:
     except RecursionError:
         raise Problem(f"{path}, line {line}: nested too deeply") from None
     except ValueError as error:
-        raise Problem(f"{path}, line {line}: {error}") from None
+        reason = (
+            "a number of thousands of digits" if "int_max_str_digits" in str(error) else error
+        )  # Python's own limit
+        raise Problem(f"{path}, line {line}: {reason}") from None
     if not line:
         raise Problem(f"{path}: empty; a capture begins with a header object")
     if not over:
@@ -86,6 +92,10 @@ def _header(value: Any) -> dict:
         isinstance(tool, dict) and isinstance(tool.get("name"), str) for tool in tools
     ):
         raise ValueError(f"tools must be a list of objects with a name, got {_shown(tools)}")
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise ValueError("a number in the header that JSON does not have: NaN, or past double range") from None
     return value
 
 

@@ -6,8 +6,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from streamkit.events import Turn
+from streamkit.finalise import BadTool
 from streamkit.lab.capture_lines import CaptureWriter, Read, stream_capture
-from streamkit.lab.paths import CAPTURES, DATA
+from streamkit.lab.paths import CAPTURES, DATA, inside
 from streamkit.lab.problem import Problem
 from streamkit.turn import turn_of
 from streamkit.wire import reader
@@ -52,8 +53,11 @@ class Capture:
         return events + wire.close(self.ending, self.ended_at)
 
     def turn(self) -> Turn:
-        """The streamkit.events.Turn that the response makes, its calls judged by the tools that were offered."""
-        return turn_of(self.events(), tools=self.tools or None)
+        """The streamkit.events.Turn that the response makes, its calls judged by the tools that were offered. Raises Problem."""
+        try:
+            return turn_of(self.events(), tools=self.tools or None)
+        except BadTool as error:
+            raise Problem(f"{self.path}, line 1: {error}") from None
 
 
 def stem(path: Path) -> str:
@@ -79,7 +83,8 @@ def write_capture(path: Path | str, header: dict, reads: list, ended_at: float, 
 
 
 def find_captures(*paths: Path | str) -> list[Path]:
-    """The captures in these files and folders (folders sorted and with all below them); data/captures where none is named.
+    """The captures in these files and folders (folders sorted and with all below them, links to other folders left alone); data/captures
+    where none is named.
 
     A word that is no path but the stem of a capture in data/captures means that capture. Raises Problem for what is not there.
     """
@@ -87,10 +92,10 @@ def find_captures(*paths: Path | str) -> list[Path]:
     for given in paths or (CAPTURES,):
         path = Path(given)
         if path.is_dir():
-            inside = sorted(p for suffix in SUFFIXES for p in path.rglob("*" + suffix) if p.is_file())
-            if not inside:
+            files = inside(path, sorted(p for suffix in SUFFIXES for p in path.rglob("*" + suffix) if p.is_file()))
+            if not files:
                 raise Problem(f"{path}: no captures in this folder (expected files ending in {' or '.join(SUFFIXES)})")
-            found += inside
+            found += files
         elif path.exists():
             found.append(path)
         elif not set(str(given)) & set("/\\."):

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..events import Turn
 from ..turn import turn_of
 from ..wire import APIS, reader
+from .paths import inside
 from .problem import Problem
 
 STEP = 0.01  # seconds between two chunks of a case that gives no delays
@@ -21,10 +22,10 @@ def read_cases(*paths: Path | str) -> Iterator[dict]:
         if not path.exists():
             raise Problem(f"a case file, a corpus or a folder was expected, {path} does not exist")
         if path.is_dir():
-            inside = sorted(p for p in path.iterdir() if p.suffix in (".json", ".jsonl"))
-            if not inside:
+            files = inside(path, sorted(p for p in path.iterdir() if p.suffix in (".json", ".jsonl")))
+            if not files:
                 raise Problem(f"case files (.json) or corpora (.jsonl) were expected in {path}, there are none")
-            yield from read_cases(*inside)
+            yield from read_cases(*files)
         elif path.suffix == ".jsonl":
             with path.open(encoding="utf-8", newline="\n") as lines:
                 for number, line in enumerate(lines, 1):
@@ -37,7 +38,7 @@ def read_cases(*paths: Path | str) -> Iterator[dict]:
 def _case(text: str, where: str) -> dict:
     try:
         case = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Problem(f"{where}: a JSON object was expected: {error}") from None
     if not isinstance(case, dict) or case.get("api") not in APIS:
         api = case.get("api") if isinstance(case, dict) else type(case).__name__

@@ -34,7 +34,7 @@ def written(path: Path) -> dict[str, str]:
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]
         texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise Problem(f"expected a notebook, found none that can be read ({type(error).__name__}): {path}") from None
     return {name: text for text in texts if (name := name_of(text)) is not None}
 
@@ -42,8 +42,9 @@ def written(path: Path) -> dict[str, str]:
 def chapter(path: Path) -> int | None:
     """The chapter number of one of our notebooks, None for any other file."""
     try:
-        return json.loads(path.read_text("utf-8"))["metadata"][MARK]["chapter"]
-    except (OSError, ValueError, KeyError, TypeError):
+        number = json.loads(path.read_text("utf-8"))["metadata"][MARK]["chapter"]
+        return number if isinstance(number, int) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

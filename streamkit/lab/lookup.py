@@ -9,6 +9,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from streamkit.lab.loopback import QUEUE, is_ours, length_of
+
 
 class Lookup:
     """`with Lookup(prepare=0.3) as service:` — `service.prepare(query)` gives a prepared query, `service.ask(prepared)` its answer.
@@ -18,8 +20,7 @@ class Lookup:
 
     def __init__(self, prepare: float = 0.3):
         self.cost = prepare
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(prepare))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(prepare))
         self.port = self._server.server_address[1]
 
     def __enter__(self) -> "Lookup":
@@ -47,13 +48,20 @@ class Lookup:
             connection.close()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = QUEUE
+
+
 def _handler(cost: float) -> type:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            if self.headers.get("Host", "").split(":")[0] not in ("127.0.0.1", "localhost"):
-                self.send_error(403)
-                return
-            text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if not is_ours(self):
+                return self.send_error(403)
+            try:
+                text = json.loads(self.rfile.read(length_of(self)))
+            except (ValueError, RecursionError):
+                return self.send_error(400)
             if self.path == "/prepare":
                 time.sleep(cost)
             body = json.dumps(text if self.path == "/prepare" else f"answer to {text}").encode()

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 from streamkit.lab import workbook
 from streamkit.lab.exercises import registry, verbs
@@ -47,7 +48,7 @@ def _send_on(number: int, book: Path, folder: Path) -> None:
         return
     from IPython.display import Markdown, display
 
-    where = f"{folder.name}/{_file(number, book)}"
+    where = quote(f"{folder.name}/{_file(number, book)}")  # a name of a file is no Markdown
     said = f"Your own copy is [{where}](../{where}): **open it and work there.**"
     display(Markdown(f"This is the book itself, where nothing is kept. {said}"))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from streamkit.lab.loopback import QUEUE, is_ours, length_of
 from streamkit.lab.problem import Problem
 
 SIZE = 4096  # bytes: a memory page, nginx's default
@@ -86,6 +87,7 @@ class Proxy:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = QUEUE
     block_on_close = False  # a stream that nobody reads to its end must not hold the teacher's notebook
 
     def handle_error(self, request, client_address):
@@ -108,7 +110,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: a request a line would be printed into the learner's notebook."""
 
     def _forward(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0)) or None
+        if not is_ours(self):  # the upstream is told another Host, so it could not see this itself
+            self.close_connection = True
+            return self.send_error(403, explain="this proxy answers to 127.0.0.1 and localhost only")
+        try:
+            body = self.rfile.read(length_of(self)) or None
+        except ValueError as error:
+            self.close_connection = True
+            return self.send_error(400, explain=str(error))
         sent = {name: value for name, value in self.headers.items() if name.lower() not in HOP | {"host"}}
         with contextlib.closing(http.client.HTTPConnection(*self.upstream, timeout=60)) as upstream:
             try:

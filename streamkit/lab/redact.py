@@ -18,7 +18,9 @@ KEPT_RESPONSE_HEADERS = {
 }
 KEPT_QUERY = {"api-version", "beta", "alt", "stream"}
 SECRET_NAME = re.compile(
-    r"(?i)^(x-)?(api[-_]?key|authorization(_token)?|auth|access[-_]?token|refresh[-_]?token|bearer|token|secret|client[-_]?secret|password|cookie|headers)$"
+    r"(?i)^(x-)?(authorization(_token)?|auth|bearer|token|secret|headers)$"
+    r"|(^|[-_])(api[-_]?key|(access|secret|private|signing)[-_]?key|(access|refresh|auth|bearer|session|id)[-_]?token"
+    r"|client[-_]?secret|passw(or)?d|passphrase|credentials?|cookies?)$"
 )
 
 
@@ -45,7 +47,7 @@ class Secrets:
             return [self.value(item) for item in value]
         if isinstance(value, dict):
             return {
-                self.text(key): REMOVED if SECRET_NAME.match(key) and not _schema(item) else self.value(item)
+                self.text(key): REMOVED if SECRET_NAME.search(key) and not _schema(item) else self.value(item)
                 for key, item in value.items()
             }
         return value

@@ -11,12 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from streamkit.lab.apis import PATHS
 from streamkit.lab.captures import Capture
+from streamkit.lab.loopback import QUEUE, is_ours, length_of
 from streamkit.lab.problem import Problem
 from streamkit.lab.schedule import Cut, schedule
 
 APIS = {path: api for api, path in PATHS.items()}
-HOSTS = ("127.0.0.1", "localhost", "[::1]")
-LONGEST_REQUEST = 64 * 1024 * 1024
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close with RST instead of FIN
 
 
@@ -83,6 +82,7 @@ class ReplayServer:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = QUEUE
     allow_reuse_address = False  # two servers on one port would share the requests
     replay: ReplayServer
 
@@ -114,12 +114,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         api = APIS.get(self.path.partition("?")[0].removeprefix("/v1"))
         try:
-            length = int(self.headers.get("content-length", ""))
-            if not 0 <= length <= LONGEST_REQUEST:
-                raise ValueError
-            body = json.loads(self.rfile.read(length))
+            body = json.loads(self.rfile.read(length_of(self)))
             model = body.get("model") if isinstance(body, dict) else None
-        except ValueError:
+        except (ValueError, RecursionError):
             self.close_connection = True
             return self._error(400, "expected a JSON body with its content-length")
         if api is None:
@@ -168,9 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
         return not self.server.replay.closing.wait(max(left, 0))
 
     def _host_is_ours(self) -> bool:
-        """A page that another site serves must not read from here under a name that it bent to 127.0.0.1."""
-        name = self.headers.get("host", "").lower()
-        if name in HOSTS or name in [f"{host}:{self.server.server_address[1]}" for host in HOSTS]:
+        if is_ours(self):
             return True
         self.close_connection = True
         self._error(403, "this server answers to 127.0.0.1 and localhost only")

@@ -22,6 +22,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 from streamkit.key import canonical
+from streamkit.lab.loopback import QUEUE
 from streamkit.lab.problem import Problem
 from streamkit.lab.shop_http import Handler, Refused, ShopClient
 from streamkit.store import Store, StoreError
@@ -41,6 +42,7 @@ VOID = ""  # as the request of a key that can never be used
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = QUEUE
     allow_reuse_address = os.name != "nt"  # on Windows it would let two servers share one port
 
 

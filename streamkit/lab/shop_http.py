@@ -92,8 +92,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> dict:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > LONGEST:
-            raise Refused(413, f"expected a Content-Length of at most {LONGEST} bytes, got {length or 'none'}")
+        if not length.isdecimal() or len(length) > 9 or int(length) > LONGEST:
+            raise Refused(413, f"expected a Content-Length of at most {LONGEST} bytes, got {length[:20] or 'none'}")
         text = self.rfile.read(int(length))
         if self.headers.get_content_type() != "application/json":  # which a web page cannot send here unasked
             raise Refused(415, f"expected application/json, got {self.headers.get_content_type()}")

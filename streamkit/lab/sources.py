@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .captures import Capture, find_captures, read_capture
 from .latency import TIMES, rows_of
+from .paths import inside
 from .problem import Problem
 from .tables import rows_of_table
 
@@ -29,8 +30,8 @@ def files_of(paths: Iterable[str], api: str | None) -> list[Path]:
         elif path.suffix in BARE:
             raise Problem(f"{path}: a bare stream; say which API it speaks with --api NAME (it has no times)")
         elif path.is_dir():
-            tables = sorted(path.glob("*.csv"))
-            bare = sorted(p for p in path.iterdir() if p.suffix in BARE) if api else []
+            tables = inside(path, sorted(path.glob("*.csv")))
+            bare = inside(path, sorted(p for p in path.iterdir() if p.suffix in BARE)) if api else []
             captures = [] if (tables or bare) and not any(path.rglob("*.jsonl*")) else find_captures(path)
             found |= dict.fromkeys([*captures, *bare] or tables)
         else:

@@ -3,6 +3,8 @@
 from array import array
 from collections.abc import Iterable
 
+from .chart import words
+
 RESAMPLES = 1000
 CONFIDENCE = 0.95
 SEED = 20261130  # any number will do: the same rows give the same interval
@@ -90,4 +92,4 @@ def _cell(head: str, value) -> str:
         return "–"
     if head == "one read":
         return f"{value:.0%}"
-    return f"{value:.0f}" if isinstance(value, float) else str(value)
+    return f"{value:.0f}" if isinstance(value, float) else words(value, 60)

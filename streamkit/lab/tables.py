@@ -82,9 +82,10 @@ def _read(path: Path, tick: Callable[[int], object]) -> dict[str, Held]:
             reader = csv.DictReader(_ticking(lines, tick))
             lacking = [column for column in NEEDED if column not in (reader.fieldnames or ())]
             if lacking:
+                has = ", ".join(name if name.isprintable() else ascii(name) for name in reader.fieldnames or ())
                 raise Problem(
                     f"{path}: the columns {', '.join(NEEDED)} were expected, {', '.join(lacking)} not there; "
-                    f"it has {', '.join(reader.fieldnames or ()) or 'none'}"
+                    f"it has {has[:200] or 'none'}"
                 )
             for row in reader:
                 _take(row, held, f"{path}, line {reader.line_num}")
@@ -100,18 +101,20 @@ def _take(row: dict, held: dict[str, Held], where: str) -> None:
         raise Problem(f"{where}: a call was expected in the column `call`, it is empty")
     call = held.setdefault(row["call"], Held(row["tool"] or ""))
     if row["tool"] and row["tool"] != call.tool:
-        raise Problem(f"{where}: call {row['call']} is of tool {call.tool!r} above and of {row['tool']!r} here")
+        raise Problem(
+            f"{where}: call {row['call']!a:.60} is of tool {call.tool!a:.60} above and of {row['tool']!a:.60} here"
+        )
     call.fragments.append(row["fragment"] or "")
     call.at.append(_seconds(row["at"], where))
-    if row.get("completed"):
-        call.completed = _seconds(row["completed"], where)
+    if not math.isnan(completed := _seconds(row.get("completed"), where)):
+        call.completed = completed
 
 
 def _seconds(text: str | None, where: str) -> float:
     try:
         value = float(text) if text and text.strip() else math.nan
     except ValueError:
-        raise Problem(f"{where}: seconds were expected, {text!r} came") from None
+        raise Problem(f"{where}: seconds were expected, {text!a:.60} came") from None
     return math.nan if math.isinf(value) else value
 
 
@@ -126,7 +129,7 @@ def required_fields(path: Path | str | None) -> dict[str, set[str]]:
         return {name: set(schema.get("required") or ()) for name, schema in schemas.items()}
     except OSError as error:
         raise Problem(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Problem(
             f'{path}: a JSON list of tools was expected, each {{"name": …, "parameters": JSON Schema}}'
         ) from None

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 
 from ..events import CallDelta, CallFinished, Opaque, TextDelta, ThinkingDelta
+from ..strict import DEPTH
 from .reader import Reader, text
 
 STEP = re.compile(r"\.([^.\[\]'\"]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
@@ -93,6 +94,8 @@ class Assembly:
         steps = [
             int(number) if number else name or quoted or double for name, number, quoted, double in STEP.findall(path)
         ]
+        if len(steps) > DEPTH:
+            raise ValueError(f"a JSON path of at most {DEPTH} steps was expected, {len(steps)} came")
         if not steps or "$" + "".join(m.group() for m in STEP.finditer(path)) != path:
             raise ValueError(f"a JSON path of names and indexes was expected, {path!r} came")
         self._begun = True

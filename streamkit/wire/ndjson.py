@@ -19,8 +19,8 @@ class NDJSONDecoder:
         if rest:
             self._line.append(rest)
             self._held += len(rest)
-            if self._held > LIMIT:
-                raise TooLong(f"a line of more than {LIMIT} bytes")
+        if max(self._held, max(map(len, whole), default=0)) > LIMIT:
+            raise TooLong(f"a line of more than {LIMIT} bytes")
         return [self._record(line) for line in whole if line.strip()]
 
     def rest(self) -> ServerSentEvent | None:

@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 MESSAGE = "message"  # an event's type where the stream names none
 BOM = b"\xef\xbb\xbf"
-LIMIT = 32 * 2**20  # bytes one event may hold before it ends; without a limit a peer could fill the memory
+LIMIT = (
+    32 * 2**20
+)  # bytes the data lines of one event may have, or any line; without a limit a peer could fill the memory
+LEAST = 7  # bytes that a data line has beside its data
+TOO_LONG = f"an event of more than {LIMIT} bytes; a stream of tool calls sends far smaller ones"
 
 
 class TooLong(ValueError):
-    """One event or line grew past LIMIT bytes without ending."""
+    """One event or line is longer than LIMIT. Events that ended before it in the same chunk are lost with it."""
 
 
 class ServerSentEvent(NamedTuple):
@@ -36,7 +40,8 @@ class SSEDecoder:
         self._begun = False
         self._after_cr = False  # a line feed would belong to the carriage return before it
         self._line: list[bytes] = []  # pieces of the line that has not ended
-        self._held = 0  # bytes since the last event, an upper bound
+        self._held = 0  # bytes of these pieces
+        self._since = 0  # bytes since the last event, an upper bound for what its data has
         self._id = ""
         self._event = MESSAGE
         self._data: list[bytes] = []
@@ -57,25 +62,34 @@ class SSEDecoder:
         lines = chunk.split(b"\n")
         if self._line:
             self._line.append(lines[0])
+            self._held += len(lines[0])
+            if self._held > LIMIT:
+                raise TooLong(TOO_LONG)
             if len(lines) > 1:
                 lines[0] = b"".join(self._line)
                 self._line = []
         elif lines[-1] and len(lines) == 1:
-            self._line = [chunk]
+            self._line, self._held = [chunk], len(chunk)
         if len(lines) > 1:
             if lines[-1]:
-                self._line = [lines[-1]]
+                self._line, self._held = [lines[-1]], len(lines[-1])
             del lines[-1]
             events = self._read(lines)
         else:
             events = []
-        self._held = len(chunk) if events else self._held + len(chunk)
-        if self._held > LIMIT:
-            raise TooLong(f"an event of more than {LIMIT} bytes; a stream of tool calls sends far smaller ones")
+        self._since = len(chunk) if events else self._since + len(chunk)
+        if self._since > LIMIT:
+            self._look()
         return events
 
+    def _look(self) -> None:
+        """Now and then, where there may be too much: is there? (An event that ends is looked at in `_read`.)"""
+        self._since = LIMIT - LIMIT // 8
+        if sum(map(len, self._data)) + LEAST * len(self._data) > LIMIT:
+            raise TooLong(TOO_LONG)
+
     def rest(self) -> ServerSentEvent | None:
-        """The event that the stream left unterminated, where it has data. Call it once, at the end."""
+        """The event that the stream left unterminated, where it has data. Call it once, at the end. Raises TooLong."""
         if not self._begun:
             self._begun, self._line = True, [self._head]
         return next(iter(self._read([b"".join(self._line), b""])), None)
@@ -96,8 +110,11 @@ class SSEDecoder:
                 data.append(line[6:])
             elif not line:
                 if data:
-                    whole = data[0] if len(data) == 1 else b"\n".join(data)
+                    count = len(data)
+                    whole = data[0] if count == 1 else b"\n".join(data)
                     data.clear()
+                    if len(whole) + (LEAST - 1) * count >= LIMIT:
+                        raise TooLong(TOO_LONG)
                     try:
                         events.append(ServerSentEvent(self._event, whole.decode(), self._id))
                     except UnicodeDecodeError:

@@ -6,6 +6,7 @@ import sys
 from ..case_effects import judge_effects
 from ..cases import cut_case, judge, observed, read_cases, turn_of_case
 from ..problem import Problem
+from .show import safe
 
 
 def arguments(parser) -> None:
@@ -40,6 +41,6 @@ def check(cases, args) -> int:
             found = judge_effects(case, cut_case(case, args.cut, args.bytewise))
         total, passed = total + 1, passed + (found is None)
         if found is not None:
-            print(f"{case['name']}: {found}")
+            print(safe(f"{case.get('name')}: {found}"))
     print(f"{passed} of {total} pass")
     return 0 if passed == total and total else 1

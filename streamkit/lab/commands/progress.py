@@ -7,6 +7,7 @@ from pathlib import Path
 
 from streamkit.lab.paths import WORKBOOK
 from streamkit.lab.problem import Problem
+from streamkit.preview import visible
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
             json.dumps([_plain(folder, standing) for folder, standing in found.items()], indent=1, ensure_ascii=False)
         )
     else:
-        print(progress.table(found[folders[0]]) if len(folders) == 1 else progress.overview(found))
+        print(visible(progress.table(found[folders[0]]) if len(folders) == 1 else progress.overview(found)))
     return 2 if len(problems) == len(found) else 0
 
 

@@ -98,7 +98,7 @@ def _json(path: Path, option: str):
         return json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise Problem(f"{option}: cannot read {path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Problem(f"{option}: {path} is not JSON: {error}") from None
 
 

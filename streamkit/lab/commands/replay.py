@@ -5,6 +5,7 @@ import threading
 
 from streamkit.lab.apis import PATHS
 from streamkit.lab.captures import find_captures, read_capture
+from streamkit.lab.commands.show import safe
 from streamkit.lab.problem import Problem
 from streamkit.lab.replay import ReplayServer
 from streamkit.lab.schedule import Cut
@@ -45,7 +46,7 @@ def run(args) -> int:
         speed=args.speed,
         buffered=args.buffered,
         cut=cut,
-        on_request=lambda text: print(text, flush=True),
+        on_request=lambda text: print(safe(text), flush=True),
     )
     with server:
         print(

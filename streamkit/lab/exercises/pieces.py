@@ -1,12 +1,14 @@
 """The pieces that pass, kept beside the workbook so that later chapters can load them."""
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
 JUDGED = "STREAMKIT_JUDGED"  # set where the book is run by a test: then nothing is kept
 RECORD = ".streamkit.json"  # a folder that holds this is a workbook
 FOLDER = "pieces"
+NAME = re.compile(r"[\w-]+")  # of a piece: a notebook says it, and it becomes a file's name
 
 
 def judged() -> bool:
@@ -22,15 +24,16 @@ class Pieces:
 
     def load(self, name: str) -> str | None:
         """The kept text of a piece, or None."""
-        path = self.folder / f"{name}.py" if self.folder else None
+        if self.folder is None or not NAME.fullmatch(name):
+            return None
         try:
-            return path.read_text("utf-8") if path else None
+            return (self.folder / f"{name}.py").read_text("utf-8")
         except (OSError, ValueError):
             return None
 
     def keep(self, name: str, text: str) -> str | None:
         """Keep a piece that passes, whole or not at all; the file's name within the workbook, None where none is kept."""
-        if self.folder is None or judged():
+        if self.folder is None or judged() or not NAME.fullmatch(name):
             return None
         try:
             self.folder.mkdir(exist_ok=True)

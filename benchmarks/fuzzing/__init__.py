@@ -1,0 +1,1 @@
+"""The rooms of fuzz.py: what it starts from, how it damages, what it feeds, and what must hold."""
