@@ -75,7 +75,9 @@ def main() -> int:
     chosen = options.parse_args()
     rows, seconds, speeds = [], {}, {}
     for size in [size for size in SIZES if size <= chosen.most]:
-        text = '{"text":"' + "x" * (4 * size - 15) + '"}'
+        text = (
+            '{"text":"' + "x" * (4 * (size - 2) - 11) + '"}'
+        )  # with announcement and finish `size` events, which a turn may have
         events = [
             CallDelta(0.0, 0, "call_1", "note"),
             *(CallDelta(0.0, 0, None, None, text[at : at + 4]) for at in range(0, len(text), 4)),
