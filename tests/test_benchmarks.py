@@ -56,3 +56,14 @@ def test_one_call_of_many_fragments_is_read_by_the_official_clients_too(monkeypa
 def test_the_exponent_is_the_power_by_which_time_grows(monkeypatch, seconds, exponent):
     monkeypatch.syspath_prepend(str(HERE))
     assert runpy.run_path(str(HERE / "pipeline.py"))["slope"](seconds) == pytest.approx(exponent)
+
+
+def test_the_page_names_scripts_that_are_there_and_refuses_others(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "nosuch"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    page = runpy.run_path(str(HERE / "__main__.py"))
+    assert all((HERE / f"{name}.py").is_file() for name in page["SCRIPTS"])
+    assert page["conformance"]().count("\n| ") == 11
+    with pytest.raises(SystemExit):
+        page["main"]()
+    assert "expected names out of sse, " in capsys.readouterr().err
