@@ -393,8 +393,9 @@ def test_an_error_quotes_no_secret(tmp_path, monkeypatch, guarded):
 # notebooks
 
 
+# A picture as data fetches nothing, and an SVG that stands in an img runs nothing (in a page of its own it could).
 ACTIVE = re.compile(
-    r"(?i)<script|<iframe|<object|<embed|<link|<form|\son\w+\s*=|javascript:|\b(src|href)\s*=\s*[\"']?(?!data:image/png)\w+:"
+    r"(?i)<script|<iframe|<object|<embed|<link|<form|\son\w+\s*=|javascript:|\b(src|href)\s*=\s*[\"']?(?!data:image/(?:png|svg))\w+:"
 )
 PASSIVE = {"text/plain", "text/html", "image/png"}
 
@@ -425,6 +426,8 @@ def test_the_stored_outputs_of_the_book_run_nothing():
         {"text/html": '<img src="https://host/x.png">'},
         {"text/html": "<b onmouseover='x()'>a</b>"},
         {"text/html": "<a href=javascript:x()>a</a>"},
+        {"text/html": '<a href="data:text/html,x">a</a>'},
+        {"text/html": '<object data="data:image/svg+xml;base64,x"></object>'},
         {"application/javascript": "x()"},
     ],
     ids=str,
