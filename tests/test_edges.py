@@ -59,7 +59,8 @@ def test_a_row_is_measured_in_a_process_of_its_own(script, monkeypatch, capsys):
 
 
 @soak
-def test_a_client_counts_what_came_whole_and_says_what_did_not(script):
+def test_a_client_counts_what_came_whole_and_says_what_did_not(script, monkeypatch):
+    monkeypatch.setattr(script.time, "sleep", lambda seconds: None)  # slow clients are for the soak itself
     capture = load("chat-plain-text")
     other = replace(capture, reads=[read._replace(data=read.data.replace(b"e", b"f")) for read in capture.reads])
     with ReplayServer([capture], speed=0) as server:
