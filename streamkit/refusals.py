@@ -99,11 +99,14 @@ def _invented(said: list[Said], api: str, turn: Turn) -> list[str]:
         call = calls.get(_id(one))
         if one.kind not in ("call", "result"):
             continue
+        what = "a result of" if one.kind == "result" else "the call"
         if call is None:
             found.append(f"{one.where}: a {one.kind} of {one_line(_id(one))}, which the turn does not have")
         elif content(call) is None:
-            why = "the provider never completed" if call.outcome == "unfinished" else "has no result"
-            found.append(f"{one.where}: a {one.kind} of {one_line(_id(one))}, a call that {why}")
+            why = (
+                "the provider never completed that call" if call.outcome == "unfinished" else "that call has no result"
+            )
+            found.append(f"{one.where}: {what} {one_line(_id(one))}, but {why}")
         elif one.kind == "result":
             true = read([result(call, api)], api) if api != "anthropic-messages" else None
             text = true[0].value if true else result(call, api)["content"]

@@ -102,7 +102,8 @@ def test_the_packages_parts_pass_every_case(parts):
     ids=["no ledger", "claimed after the run", "an open claim run again", "key of the text", "all kept", "prose alone"],
 )
 def test_a_wrong_key_ledger_or_history_fails_its_cases_and_no_other(part, fails):
-    failed = score(PACKAGE._replace(**part)).failed
+    result = score(PACKAGE._replace(**part))
+    failed = result.failed | result.policy_failed
     assert {name[:3] for name in failed} == fails, failed
     assert all(found.startswith(("persist", "retry_ledger")) for found in failed.values())
 
@@ -110,7 +111,8 @@ def test_a_wrong_key_ledger_or_history_fails_its_cases_and_no_other(part, fails)
 def test_a_naive_kit_scores_visibly_lower_and_is_told_what_it_lacks():
     naive = score(NAIVE)
     assert naive.passed < 40 and len(lacking(naive)) >= 6
-    assert sum(lacking(naive).values()) == len(naive.failed)
+    assert sum(lacking(naive).values()) == len(naive.failed) == naive.total - naive.passed
+    assert len(naive.policy_failed) == naive.policy_total - naive.policy_passed
 
 
 def test_a_part_that_raises_fails_its_cases_and_no_more():

@@ -370,7 +370,10 @@ def test_a_piece_that_passes_is_kept_in_a_workbook_and_nowhere_else(small_course
     monkeypatch.delenv(JUDGED)
     capsys.readouterr()
     verbs.check("join-fragments")
-    assert "Kept in pieces/join-fragments.py; later chapters use it." in capsys.readouterr().out
+    assert (
+        'Kept in pieces/join-fragments.py: use("join-fragments") gives yours, here and in later chapters.'
+        in capsys.readouterr().out
+    )
     assert Pieces(tmp_path).load("join-fragments") == RIGHT
 
     ran("# exercise: join-fragments\ndef join(f):\n    return 1")

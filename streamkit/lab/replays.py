@@ -5,16 +5,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..history import ASSISTANT, MARKED, PROSE, ROLL_BACK
 from .chart import Chart, bars
 from .paths import DATA
 
 NUMBER = re.compile(r"T-\d+")
 LABELS = {
-    "rolled_back": "roll back",
-    "prose_alone": "prose alone",
-    "note_in_assistant_text": "prose and a note",
-    "note_as_user_message": "a note as a marked user message",
-    "fabricated_call_and_result": "a fabricated call and result",
+    "rolled_back": ROLL_BACK,
+    "prose_alone": PROSE,
+    "note_in_assistant_text": ASSISTANT,
+    "note_as_user_message": MARKED,
+    "fabricated_call_and_result": "fabricated",
 }
 INVENTED, OLD, NONE = "an invented number", "the number of another ticket", "no number"
 

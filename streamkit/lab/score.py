@@ -27,25 +27,26 @@ ACTING = {  # the start of a difference that the acting side made
 
 
 class Score(NamedTuple):
-    """`passed` of `total` cases, of which `policy` ones are such that sensible people differ. `failed`: name → difference."""
+    """`passed` of `total` cases, and of the policy ones, in which sensible people differ. Failed ones: name → difference."""
 
     passed: int
     total: int
     policy_passed: int
     policy_total: int
     failed: dict[str, str]
+    policy_failed: dict[str, str]
 
 
 def score(parts: Parts = Parts(), cases: Iterable[dict] | None = None) -> Score:  # noqa: B008 (a constant)
     """Run the cases with these parts in the package's turn builder. Whatever a part raises fails its case."""
-    counts, failed = {False: [0, 0], True: [0, 0]}, {}
+    counts, failed = {False: [0, 0], True: [0, 0]}, {False: {}, True: {}}
     for case in read_cases(CASES) if cases is None else cases:
         found = _judge(case, parts)
         counts[case["debatable"]][0] += found is None
         counts[case["debatable"]][1] += 1
         if found is not None:
-            failed[case["name"]] = found
-    return Score(*counts[False], *counts[True], failed)
+            failed[case["debatable"]][case["name"]] = found
+    return Score(*counts[False], *counts[True], *failed.values())
 
 
 def _judge(case: dict, parts: Parts) -> str | None:
@@ -60,7 +61,7 @@ def _judge(case: dict, parts: Parts) -> str | None:
 
 
 def lacking(result: Score) -> dict[str, int]:
-    """The ideas behind the failed cases: idea (and chapter) → how many cases."""
+    """The ideas behind the failed cases, policy cases left out: idea (and chapter) → how many cases."""
     found: dict[str, int] = {}
     for name, difference_ in result.failed.items():
         number = int(name[:3])

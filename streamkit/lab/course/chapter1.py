@@ -110,14 +110,14 @@ EXERCISES = [
             "append": "A way must be the same text cut, and nothing else: its fragments joined give the text again "
             "(section “Break it”: the only operation is append).",
             "few": f"At most {WAYS} ways of at most {FRAGMENTS} fragments: choose the places. Every cut of a long text costs its length squared.",
-            "space": "strip() harms a fragment that begins or ends with a space inside a string (the table in “Break it”).",
+            "space": "strip() harms a fragment that begins or ends with a space inside a string (the lines printed in “Break it”).",
             "escape": "The brace counter forgets a backslash at a fragment's end: cut between the backslash and the quote "
-            "or backslash behind it (the table in “Break it”).",
+            "or backslash behind it (the lines printed in “Break it”).",
             "value": "A client that closes what it holds runs a value that was still growing: cut inside one, late in the text "
-            "(the table in “Break it”, mid-number).",
+            "(the lines printed in “Break it”, mid-number).",
         },
         hints=(
-            "One cut at the right place breaks a client. Which places are right? The table in “Break it” has one row for each.",
+            "One cut at the right place breaks a client. Which places are right? “Break it” printed some: three clients at each place.",
             'Find the strings and numbers first: re.finditer(r\'"(?:[^"\\\\]|\\\\.)*"|[\\w.+-]+\', text) gives each with its .start() and .end().',
             "Then three kinds of places: at a space inside a string, behind a backslash that stands before a quote or a backslash, and "
             "in the middle of the last strings and numbers. A few of each, as [text[:at], text[at:]].",

@@ -102,7 +102,7 @@ def _checked(exercise: Exercise, keep: bool = True) -> State:
         )
     state = state_of(exercise, run.text, _text, twice)
     if keep and state.sign == "✓" and (file := pieces.keep(name, run.text)):
-        state = state.with_note(f"Kept in {file}; later chapters use it.")
+        state = state.with_note(f'Kept in {file}: use("{name}") gives yours, here and in later chapters.')
     return state
 
 
