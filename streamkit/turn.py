@@ -59,6 +59,7 @@ class TurnBuilder:
         self._accumulator = accumulator()
         self._finalise = finalise
         self._blocks = Blocks(self._accumulator.calls)
+        self._made = self._blocks.blocks
         self._taken = 0
 
     @property
@@ -74,7 +75,7 @@ class TurnBuilder:
         if self.verdict == "failed":  # what comes after a failure is not trusted (case 071)
             return []
         self._taken += 1
-        if self._taken > EVENTS or len(self._blocks.blocks) > BLOCKS:
+        if self._taken > EVENTS or len(self._made) > BLOCKS:
             self.verdict, self.reason = "failed", "protocol_error"
             return []
         if kind is CallDelta or kind is CallFinished or kind is ArgumentSnapshot:
