@@ -239,7 +239,7 @@ def test_a_port_in_use_is_said(capsys):
 
 def test_a_cut_needs_its_unit():
     assert (Cut.parse("1.5s"), Cut.parse("5b")) == (Cut(seconds=1.5), Cut(bytes=5))
-    with pytest.raises(Problem, match="expected seconds as 1.5s or bytes as 2000b, got '5'"):
+    with pytest.raises(Problem, match=r"expected seconds as 1[.]5s or bytes as 2000b, got '5'"):
         Cut.parse("5")
 
 
