@@ -5,6 +5,7 @@
     python3 kit.py test [options of pytest]         run every check
     python3 kit.py bundle                           fill `wheels/` for machines without a network, of this kind and this Python
     python3 kit.py COMMAND …                        anything else, inside the environment: kit.py streamkit show …
+    python3 kit.py help                             print this
 
 The first run makes `.venv` and installs into it; later runs start at once. STREAMKIT_VENV names another folder. Where there is a
 folder `wheels/`, it installs from that alone, and asks no network.
@@ -130,6 +131,13 @@ def setup():
 
 
 def main(argv):
+    if argv and argv[0] in ("help", "-h", "--help"):
+        return print(__doc__.strip())
+    if argv[:1] == ["bundle"] and argv[1:]:
+        stop(
+            "bundle takes no options, and did nothing. It fills wheels/ with all that the first run installs (some 200 MB, "
+            "over the network), for machines of this kind with this Python; type: python3 kit.py bundle"
+        )
     if not ready():
         setup()
     env = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}", VIRTUAL_ENV=str(ENV))
@@ -149,7 +157,7 @@ def main(argv):
         return 130
     except OSError as error:
         stop(
-            f"could not run {what}: {error.strerror or error}. Known words are lab and test; see: python3 kit.py streamkit --help"
+            f"could not run {what}: {error.strerror or error}. Known words are lab, test and bundle; see: python3 kit.py help"
         )
 
 

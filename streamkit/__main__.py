@@ -11,7 +11,7 @@ from streamkit.lab.quick import quick
 COMMANDS = {
     "lab": "open the course in JupyterLab, in a workbook of your own",
     "doctor": "say what works on this machine, and what to type where something does not",
-    "cases": "run the conformance cases or recorded streams through the package",
+    "cases": "run conformance cases, or a corpus of them, through the package and say which differ",
     "record": "record a stream of your provider's, with its arrival times",
     "show": "print the turn of a capture for people",
     "replay": "serve captures over loopback HTTP with their own timing",

@@ -77,9 +77,10 @@ def test_a_killed_writer_leaves_what_had_arrived(tmp_path):
 
 BAD = {  # the file's lines → where, and a word of the reason
     "": "empty",
-    "\x00": "line 1: not JSON",
-    "[1,2]": "line 1: expected the header",
-    '{"api":"openai-chat"}': "line 1: expected a header with format",
+    "\x00": "line 1: this is no capture",
+    "[\n 1\n]": r"line 1: this is no capture: one begins with a header object .* `streamkit cases`; got '\['",
+    "[1,2]": "line 1: expected the header, .* `streamkit cases`",
+    '{"api":"openai-chat"}': "line 1: expected a header with format .* `streamkit cases`",
     FIRST.replace('"version":1', '"version":2'): "line 1: expected version 1, got 2",
     FIRST.replace("openai-chat", "openai-chatter"): "line 1: unknown api 'openai-chatter'; known: openai-chat",
     FIRST.replace('"openai-chat"', '["openai-chat"]'): "line 1: unknown api",

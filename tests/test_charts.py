@@ -67,6 +67,15 @@ def test_bars_carry_their_values():
         bars({}, "calls")
 
 
+def test_a_bar_stands_at_its_label():
+    """Alone it is centred on its tick; bars of one name stand around it."""
+    (ax,) = bars({"yours": {"kit": 3, "both": 1}, "libraries": {"both": 2, "a": 4, "b": 5}}, "cases").figure.axes
+    ticks = dict(zip([tick.get_text() for tick in ax.get_yticklabels()], ax.get_yticks(), strict=True))
+    yours, libraries = ([bar.get_y() + bar.get_height() / 2 for bar in drawn] for drawn in ax.containers)
+    assert [yours[0], *libraries[1:]] == pytest.approx([ticks["kit"], ticks["a"], ticks["b"]])
+    assert yours[1] - ticks["both"] == pytest.approx(-0.2) and libraries[0] - ticks["both"] == pytest.approx(0.2)
+
+
 def test_series_are_told_apart_without_colour():
     assert len(set(LINES)) == len(set(MARKERS)) == len(set(HATCHES)) == len(COLOURS)
     (ax,) = ecdf({str(n): [n, n + 1] for n in range(6)}, "seconds").figure.axes

@@ -7,7 +7,7 @@ from conftest import ALL_CASES, corpus_folder
 
 from streamkit.__main__ import main
 from streamkit.lab.cases import judge
-from streamkit.lab.paths import CASES
+from streamkit.lab.paths import CAPTURES, CASES, DATA
 
 
 @pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case["name"])
@@ -37,6 +37,15 @@ def test_the_command_names_the_first_difference(tmp_path, capsys):
         '053-length-mid-arguments: reason: "stop" expected, "length" came',
         "0 of 1 pass",
     ]
+
+
+def test_cases_and_show_name_each_other_for_what_is_the_others(capsys):
+    assert main(["cases", str(CAPTURES)]) == 2
+    assert "this is a capture; `streamkit show` reads it" in capsys.readouterr().err
+    for path in (CASES / "053-length-mid-arguments.json", DATA / "tools.json"):
+        assert main(["show", str(path)]) == 2
+        said = capsys.readouterr().err
+        assert "this is no capture" in said and "`streamkit cases`" in said and "not JSON" not in said
 
 
 def test_emit_needs_no_expectation(capsys):

@@ -7,6 +7,7 @@ import pytest
 
 from streamkit.__main__ import main
 from streamkit.lab import doctor
+from streamkit.lab.commands import lab
 from streamkit.lab.doctor import MISSING, OPTIONAL, SIGNS, WORKS, Finding, findings, report
 from streamkit.lab.paths import ROOT
 
@@ -26,7 +27,7 @@ def breaks():
 def test_the_course_can_be_run_where_its_tests_run(capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    assert "The course can be run here." in out and MISSING not in out
+    assert "The course can be run here" in out and MISSING not in out
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,37 @@ def test_no_loopback_no_course(monkeypatch):
 
     monkeypatch.setattr(doctor.socket, "create_server", refused)
     assert doctor.port()[:2] == (False, "no server on 127.0.0.1: Permission denied")
+
+
+@pytest.mark.parametrize("number, root", [(0, True), (1000, False)])
+def test_root_is_told_what_to_type(monkeypatch, capsys, number, root):
+    """JupyterLab refuses root, and in a container everyone is root."""
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: number, raising=False)
+    monkeypatch.setattr(doctor, "CHECKS", tuple(check for check in doctor.CHECKS if check[0] == doctor.USER))
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert ("→ streamkit lab --allow-root" in out or "→ python3 kit.py lab --allow-root" in out) == root
+    assert ("can be run here by root, with --allow-root." in out) == root
+
+
+def test_in_the_kits_environment_the_line_begins_with_the_kit(monkeypatch):
+    monkeypatch.setenv("STREAMKIT_VENV", sys.prefix)
+    assert doctor.user()[2].endswith("kit.py lab --allow-root") and "kit.py pip install x" in doctor.pip("x")
+    monkeypatch.setenv("STREAMKIT_VENV", sys.prefix + "-another")
+    assert doctor.user()[2] == "streamkit lab --allow-root" and doctor.pip("x") == "pip install x"
+
+
+def test_lab_hands_options_on(monkeypatch):
+    """What root is told to type must arrive at JupyterLab."""
+    from jupyterlab.labapp import LabApp
+
+    given = []
+    monkeypatch.setattr(lab, "prepare", lambda renew: None)
+    monkeypatch.setattr(lab, "first_open", lambda: ROOT / "01_a.ipynb")
+    monkeypatch.setattr(LabApp, "launch_instance", given.extend)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")  # the command sets it
+    assert main(["lab", "--allow-root", "--port=9000"]) == 0
+    assert given[-2:] == ["--allow-root", "--port=9000"] and len(given) > 2
 
 
 def test_it_can_speak_where_a_package_is_not_there():

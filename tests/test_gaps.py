@@ -52,12 +52,12 @@ def test_a_table_gives_its_gap(table, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ('c1,t,0.2,"}",0.9\nc1,t,0.1,"{""a"": 1",0.9\n', "1 calls whose rows were not in the order of their times"),
-        (GOOD.replace("0.2", "nan"), "1 calls with a fragment without a time"),
-        (GOOD.replace("0.2", ""), "1 calls with a fragment without a time"),
-        (GOOD.replace("0.9", "0.15"), "1 calls completed before their arguments had parsed"),
-        (GOOD.replace(",0.9", ","), "1 calls had no completion time"),
-        (GOOD.replace("c1,t", "c1,u"), "1 calls of a tool that the schemas do not name"),
+        ('c1,t,0.2,"}",0.9\nc1,t,0.1,"{""a"": 1",0.9\n', "1 call whose rows were not in the order of their times"),
+        (GOOD.replace("0.2", "nan"), "1 call with a fragment without a time"),
+        (GOOD.replace("0.2", ""), "1 call with a fragment without a time"),
+        (GOOD.replace("0.9", "0.15"), "1 call completed before the arguments had parsed"),
+        (GOOD.replace(",0.9", ","), "1 call without a completion time"),
+        (GOOD.replace("c1,t", "c1,u"), "1 call of a tool that the schemas do not name"),
     ],
 )
 def test_a_stated_repair(table, tmp_path, capsys, rows, said):
@@ -66,12 +66,31 @@ def test_a_stated_repair(table, tmp_path, capsys, rows, said):
     assert status == 0 and said in told
 
 
+def test_without_schemas_it_says_so_and_names_the_option(table, tmp_path, capsys):
+    """Nothing may be said of required fields that nobody knows."""
+    path = table(GOOD + GOOD.replace("c1", "c2"))
+    bare, known = run(capsys, path)[1], run(capsys, path, "--tools", tmp_path / "tools.json")[1]
+    assert "No schemas were given" in bare and "first character" in bare and "--tools" in bare
+    assert "all required fields had closed" not in bare and bare.count("--tools") == 1
+    assert "all required fields had closed" in known and "--tools" not in known
+    mixed = run(capsys, path, CAPTURES)[1]
+    assert "all required fields had closed" in mixed and "2 calls of a table without --tools" in mixed
+
+
+@pytest.mark.parametrize(("unit", "noted"), [(1, False), (1000, True)])
+def test_times_in_milliseconds_are_noted_and_left(table, tmp_path, capsys, unit, noted):
+    rows = "".join(f'c{n},t,{0.1 * unit},"{{""a"": 1}}",{0.9 * unit}\n' for n in range(3))
+    status, told, _ = run(capsys, table(rows), "--tools", tmp_path / "tools.json")
+    assert status == 0 and f" {800 * unit} " in told
+    assert ("Are these times milliseconds?" in told) == noted
+
+
 @pytest.mark.parametrize("nothing", ['" "', "nan", "inf"])
 def test_a_completion_that_is_no_time_is_none(table, tmp_path, capsys, nothing):
     """As a number it would have made the percentiles of all calls none."""
     rows = GOOD.replace("c1", "c2") + f"c3,t,1,{{}},{nothing}\n"
     status, told, _ = run(capsys, table(rows))
-    assert status == 0 and "nan" not in told and "1 calls had no completion time" in told
+    assert status == 0 and "nan" not in told and "1 call without a completion time" in told
 
 
 def test_mixed_calls_are_taken_apart(table, tmp_path, capsys):
@@ -90,7 +109,15 @@ def test_mixed_calls_are_taken_apart(table, tmp_path, capsys):
     [
         ("", HEAD, "there are none"),
         ("1,2\n", "call,at\n", "tool, fragment not there"),
-        ("", "", "it has none"),
+        ("", "", "the file is empty; a table begins with a line that names its columns: call,tool,at,fragment"),
+        ("", "\n", "its first line is empty; a table begins with"),
+        (
+            "c1;t;0,1;x\n",
+            "call;tool;at;fragment\n",
+            "commas were expected between the columns, this table has semicolons",
+        ),
+        ("c1;t;0,1;x\n", '"call";"tool";"at";"fragment"\n', "this table has semicolons"),
+        ("c1\tt\t1\tx\n", "call\ttool\tat\tfragment\n", "this table has tabs"),
         ("c1,t,soon,x,\n", HEAD, "line 2: seconds were expected, 'soon' came"),
         ("c1,t,\x9b2J,x,\n", HEAD, r"seconds were expected, '\x9b2J' came"),
         ("1,2\n", 'call,"a\u202e\nb"\n', r"it has call, 'a\u202e\nb'"),
@@ -181,7 +208,7 @@ def test_breaking_off_leaves_what_was_done(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(command, "measured", two_then_stop)
     status, told, _ = run(capsys, CAPTURES, "--csv", tmp_path / "out.csv")
-    assert status == 130 and "2 calls measured until then" in told
+    assert status == 130 and "measured until then: 2 calls" in told
     assert len(list(csv.DictReader((tmp_path / "out.csv").open()))) == 2
 
 

@@ -54,3 +54,34 @@ def test_a_full_disk_is_named_before_anything_is_made(kit, monkeypatch, tmp_path
     monkeypatch.setattr(kit.shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
     assert "of disk are needed" in kit.lacking()
     assert not (tmp_path / "env").exists()
+
+
+@pytest.fixture
+def idle(kit, monkeypatch):
+    """A kit that must neither set up nor bundle nor start a program."""
+
+    def must_not(*_, **__):
+        raise AssertionError("this was to print and do nothing")
+
+    monkeypatch.setattr(kit, "setup", must_not)
+    monkeypatch.setattr(kit, "bundle", must_not)
+    monkeypatch.setattr(kit.subprocess, "call", must_not)
+    return kit
+
+
+@pytest.mark.parametrize("word", ["help", "-h", "--help"])
+def test_help_prints_what_there_is(idle, capsys, word):
+    assert not idle.main([word])
+    assert capsys.readouterr().out.strip() == idle.__doc__.strip()
+
+
+@pytest.mark.parametrize("word", ["--help", "-h", "help", "now"])
+def test_bundle_with_any_argument_says_what_it_does_and_does_nothing(idle, word):
+    with pytest.raises(SystemExit, match=r"bundle takes no options, and did nothing[.] It fills wheels/"):
+        idle.main(["bundle", word])
+
+
+def test_an_unknown_word_is_told_all_known_ones(kit, monkeypatch):
+    monkeypatch.setattr(kit, "ready", lambda: True)
+    with pytest.raises(SystemExit, match=r"Known words are lab, test and bundle; see: python3 kit.py help"):
+        kit.main(["no-such-word"])

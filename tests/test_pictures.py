@@ -1,6 +1,8 @@
 """The README's pictures come from the captures and say what the player says."""
 
 import io
+import subprocess
+import sys
 
 from PIL import Image
 
@@ -25,6 +27,15 @@ def test_the_player_is_drawn_with_its_board_below_the_time_line():
     drawn = Image.open(io.BytesIO(player()))
     assert drawn.width > 1000 and drawn.height > 600
     assert "It is still not a call" in board(TAPE, STEP).alt
+
+
+def test_asking_for_help_draws_nothing():
+    before = [file.stat().st_mtime_ns for file in sorted((ROOT / "docs").iterdir())]
+    done = subprocess.run(
+        [sys.executable, "-m", "streamkit.lab.pictures", "--help"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0 and "usage:" in done.stdout and "README" in done.stdout
+    assert [file.stat().st_mtime_ns for file in sorted((ROOT / "docs").iterdir())] == before
 
 
 def test_the_stored_pictures_are_small_and_whole():

@@ -83,6 +83,17 @@ def test_a_missing_chapter_a_broken_file_and_a_lost_cell_are_said(make):
     assert "expected a notebook" in progress.standings(folder)[0].remark
 
 
+def test_a_learners_folder_is_looked_into_for_its_workbook(make, small_course, tmp_path, capsys):
+    """Kept pieces too; and chapters that lie in the folder itself come first."""
+    make("anna/workbook", WRONG)
+    (tmp_path / "anna/workbook/pieces").mkdir()
+    (tmp_path / "anna/workbook/pieces/keyed.py").write_text(small_course.answers()["keyed"])
+    assert signs(tmp_path / "anna") == "○✓○"
+    assert main(["progress", str(tmp_path / "anna")]) == 0 and "1 of 3 exercises pass" in capsys.readouterr().out
+    make("anna", small_course.answers())
+    assert signs(tmp_path / "anna") == "✓✓✓"
+
+
 def test_a_folder_that_is_no_workbook_is_said(tmp_path, small_course, capsys):
     with pytest.raises(Problem, match="expected a workbook, found no chapter"):
         progress.standings(tmp_path)

@@ -237,8 +237,14 @@ def test_a_port_in_use_is_said(capsys):
     assert "--port" in error and error.count("\n") == 1
 
 
+def test_a_cut_needs_its_unit():
+    assert (Cut.parse("1.5s"), Cut.parse("5b")) == (Cut(seconds=1.5), Cut(bytes=5))
+    with pytest.raises(Problem, match=r"expected seconds as 1[.]5s or bytes as 2000b, got '5'"):
+        Cut.parse("5")
+
+
 BAD_COMMANDS = {
-    "expected seconds as 1.5s or bytes as 2000b": ["chat-plain-text", "--cut-at", "half"],
+    "expected seconds as 1.5s or bytes as 2000b, got 'half'": ["chat-plain-text", "--cut-at", "half"],
     "--speed: expected a number": ["chat-plain-text", "--speed", "-1"],
     "no such file": ["missing/", "--port", "0"],
     "no captures in this folder": ["{}"],

@@ -20,6 +20,8 @@ from streamkit.wire import APIS
 
 FORMAT, VERSION = "streamkit-capture", 1
 LINE = 64 * 2**20  # bytes a line may have: a small compressed file could hold one that fills the memory
+CASES = "a conformance case is read by `streamkit cases`"
+NO_CAPTURE = f"this is no capture: one begins with a header object and has one JSON value a line; {CASES}"
 ENDINGS = ("clean", "disconnect", "timeout", "cancel")
 
 
@@ -61,7 +63,8 @@ def stream_capture(path: Path | str) -> Iterator[dict | Read | End]:
     except (EOFError, zlib.error):
         raise Problem(f"{path}: the compressed file is cut or damaged after line {line}") from None
     except json.JSONDecodeError as error:
-        raise Problem(f"{path}, line {line}: not JSON at column {error.colno}: {_shown(raw)}") from None
+        reason = f"not JSON at column {error.colno}: {_shown(raw)}"
+        raise Problem(f"{path}, line {line}: {reason if line > 1 else f'{NO_CAPTURE}; got {_shown(raw)}'}") from None
     except UnicodeDecodeError as error:
         raise Problem(f"{path}, line {line}: not UTF-8 at byte {error.start}; keep such bytes as data64") from None
     except RecursionError:
@@ -80,9 +83,11 @@ def stream_capture(path: Path | str) -> Iterator[dict | Read | End]:
 
 def _header(value: Any) -> dict:
     if not isinstance(value, dict):
-        raise ValueError(f"expected the header, a JSON object with format, version and api; got {_shown(value)}")
+        raise ValueError(
+            f"expected the header, a JSON object with format, version and api; {CASES}; got {_shown(value)}"
+        )
     if value.get("format") != FORMAT:
-        raise ValueError(f"expected a header with format {FORMAT!r}, got {_shown(value.get('format'))}")
+        raise ValueError(f"expected a header with format {FORMAT!r}, got {_shown(value.get('format'))}; {CASES}")
     if value.get("version") != VERSION:
         raise ValueError(f"expected version {VERSION}, got {_shown(value.get('version'))}")
     if value.get("api") not in APIS:

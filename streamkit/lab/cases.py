@@ -10,6 +10,7 @@ from pathlib import Path
 from ..events import Turn
 from ..turn import turn_of
 from ..wire import APIS, reader
+from .capture_lines import FORMAT
 from .paths import inside
 from .problem import Problem
 
@@ -40,6 +41,8 @@ def _case(text: str, where: str) -> dict:
         case = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Problem(f"{where}: a JSON object was expected: {error}") from None
+    if isinstance(case, dict) and case.get("format") == FORMAT:
+        raise Problem(f"{where}: a case was expected, this is a capture; `streamkit show` reads it")
     if not isinstance(case, dict) or case.get("api") not in APIS:
         api = case.get("api") if isinstance(case, dict) else type(case).__name__
         raise Problem(f"{where}: a case with an api of {', '.join(APIS)} was expected, {api!r} came")

@@ -137,11 +137,13 @@ def bars(groups: Mapping[str, Mapping[str, float]], label: str, title: str = "",
     names = list(dict.fromkeys(name for values in data.values() for name in values))
     if not names:
         raise Problem("at least one value to draw was expected, none came")
+    shared = {name for name in names if sum(name in values for values in data.values()) > 1}
     thick = 0.8 / len(data)
     with styled():
         figure, ax = axes(height=1.3 + 0.3 * len(names) * max(1.0, 0.8 * len(data)))
         for n, (series, values) in enumerate(data.items()):
-            places = [(names.index(name) + (n - (len(data) - 1) / 2) * thick, value) for name, value in values.items()]
+            aside = (n - (len(data) - 1) / 2) * thick  # from the tick, where the name has a bar of another series too
+            places = [(names.index(name) + (aside if name in shared else 0), value) for name, value in values.items()]
             drawn = ax.barh(
                 [y for y, _ in places],
                 [value for _, value in places],

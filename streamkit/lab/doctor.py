@@ -20,6 +20,7 @@ from .problem import Problem
 WORKS, OPTIONAL, MISSING = "works", "not there", "MISSING"
 SIGNS = {WORKS: "✓", OPTIONAL: "○", MISSING: "✗"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+USER = "a user of your own"
 FRONT_END = Path("share/jupyter/labextensions/@jupyter-widgets/jupyterlab-manager")
 
 
@@ -51,14 +52,21 @@ def report(found: list[Finding]) -> str:
         lines += [f"{'':{width + 15}}→ {todo}"] if todo else []
     missing = [one.what for one in found if one.verdict == MISSING]
     optional = any(one.verdict == OPTIONAL for one in found)
-    last = f"The course needs what is missing: {', '.join(missing)}." if missing else "The course can be run here."
+    root = any(one.what == USER and one.verdict == OPTIONAL for one in found)
+    can = f"The course can be run here{' by root, with --allow-root' if root else ''}."
+    last = f"The course needs what is missing: {', '.join(missing)}." if missing else can
     return "\n".join([*lines, "", last + (" What is marked ○ is optional." if optional else "")])
+
+
+def kit() -> str:
+    """What stands before a command in kit.py's environment; nothing in any other."""
+    ours = Path(sys.prefix).resolve() == Path(os.environ.get("STREAMKIT_VENV") or ROOT / ".venv").resolve()
+    return f"{'py' if os.name == 'nt' else 'python3'} kit.py " if ours else ""
 
 
 def pip(what: str) -> str:
     """The line to type that installs `what` into this environment."""
-    kit = Path(sys.prefix).resolve() == Path(os.environ.get("STREAMKIT_VENV") or ROOT / ".venv").resolve()
-    return (f"{'py' if os.name == 'nt' else 'python3'} kit.py " if kit else "") + f"pip install {what}"
+    return f"{kit()}pip install {what}"
 
 
 def python() -> tuple[bool, str, str]:
@@ -148,6 +156,13 @@ def writable() -> tuple[bool, str, str]:
     return good, seen if good else "its folder cannot be written", "copy streamkit to a folder that is yours"
 
 
+def user() -> tuple[bool, str, str]:
+    """Whether JupyterLab starts without being told that root may start it."""
+    root = getattr(os, "geteuid", lambda: None)() == 0
+    seen = "root, as in a container: JupyterLab starts only where that is allowed" if root else "not root"
+    return not root, seen, f"{kit() or 'streamkit '}lab --allow-root"
+
+
 def extra(name: str, modules: str, packages: str) -> Callable[[], tuple[bool, str, str]]:
     """A check for an extra of the package: its modules can be found."""
 
@@ -183,6 +198,7 @@ CHECKS = (  # what, whether the course needs it, how to look
     ("loopback port", True, port),
     ("book and captures", True, files),
     ("workbook", True, writable),
+    (USER, False, user),
     ("extra test", False, extra("test", "pytest nbval hypothesis playwright", "pytest nbval hypothesis playwright")),
     ("browser", False, browser),
     ("extra record (a local model)", False, extra("record", "xllamacpp", "xllamacpp")),

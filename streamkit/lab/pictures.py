@@ -4,6 +4,7 @@ The player is drawn as it stands at one moment: its time line, and below it what
 have not changed, the files do not change either.
 """
 
+import argparse
 import io
 import textwrap
 from pathlib import Path
@@ -85,4 +86,7 @@ def main(folder: Path = ROOT / "docs") -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description="Draw the README's pictures, docs/player.png and docs/gap.png, anew."
+    ).parse_args()
     main()

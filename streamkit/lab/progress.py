@@ -26,8 +26,13 @@ class Standing(NamedTuple):
 
 
 def standings(folder: Path) -> list[Standing]:
-    """Every exercise of the course as a workbook's files have it, each run again. Problem where there are no files."""
-    files = {number: path for path in sorted(folder.glob("*.ipynb")) if (number := chapter(path)) is not None}
+    """Every exercise of the course as a workbook's files have it, each run again. Problem where there are no files.
+
+    `folder` is the workbook, or holds it as `workbook/`, as a learner's copy of the project does.
+    """
+    files = _files(folder)
+    if not files and (files := _files(folder / "workbook")):
+        folder = folder / "workbook"
     if not files:
         raise Problem(
             f"expected a workbook, found no chapter of the course in {folder}. "
@@ -53,6 +58,11 @@ def standings(folder: Path) -> list[Standing]:
         return Standing(number, name, exercise.title, sign, remark)
 
     return [standing(number, exercise) for number, exercises in chapters().items() for exercise in exercises]
+
+
+def _files(folder: Path) -> dict[int, Path]:
+    """The chapters of the course in a folder, by their numbers."""
+    return {number: path for path in sorted(folder.glob("*.ipynb")) if (number := chapter(path)) is not None}
 
 
 def room(folders: Iterable[Path], done: Callable[[], None] = lambda: None) -> dict[Path, list[Standing] | Problem]:

@@ -16,8 +16,8 @@ class Cut:
 
     @classmethod
     def parse(cls, text: str) -> "Cut":
-        """ "1.5s" or "2000" or "2000b". Raises Problem."""
-        match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(s)|(\d{1,15})b?", text.strip())
+        """ "1.5s" or "2000b": a bare number could be either. Raises Problem."""
+        match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(s)|(\d{1,15})b", text.strip())
         if not match:
             raise Problem(f"--cut-at: expected seconds as 1.5s or bytes as 2000b, got {text[:20]!a}")
         return cls(seconds=float(match[1])) if match[2] else cls(bytes=int(match[3]))

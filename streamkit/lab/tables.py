@@ -17,12 +17,14 @@ from .latency import measure
 from .problem import Problem
 
 NEEDED = ("call", "tool", "at", "fragment")
-REPAIRS = {
-    "unsorted": "calls whose rows were not in the order of their times: sorted by time",
-    "no time": "calls with a fragment without a time: left out",
-    "negative": "calls completed before their arguments had parsed: left out of the gaps (two clocks?)",
-    "no tool": "calls of a tool that the schemas do not name: no required fields known",
+REPAIRS = {  # what to say of so many calls
+    "unsorted": "whose rows were not in the order of their times: sorted by time",
+    "no time": "with a fragment without a time: left out",
+    "negative": "completed before the arguments had parsed: left out of the gaps (two clocks?)",
+    "no schemas": "of a table without --tools SCHEMAS.json: no required fields known, stable is the object's first character",
+    "no tool": "of a tool that the schemas do not name: no required fields known, stable is the object's first character",
 }
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 TICK = 2**18  # bytes between two words about progress
 csv.field_size_limit(2**31 - 1)
 
@@ -53,8 +55,8 @@ def rows_of_table(
             repairs["unsorted"] += 1
             order = sorted(range(len(call.at)), key=call.at.__getitem__)
             call.fragments, call.at = [call.fragments[i] for i in order], array("d", [call.at[i] for i in order])
-        if required and call.tool not in required:
-            repairs["no tool"] += 1
+        if call.tool not in required:
+            repairs["no tool" if required else "no schemas"] += 1
         told = call.completed is not None
         completed = call.completed if told else call.at[-1]
         row = measure(call.fragments, call.at, required.get(call.tool, set()), completed)
@@ -80,12 +82,18 @@ def _read(path: Path, tick: Callable[[int], object]) -> dict[str, Held]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(_ticking(lines, tick))
-            lacking = [column for column in NEEDED if column not in (reader.fieldnames or ())]
+            if not reader.fieldnames:
+                kind = "its first line is empty" if path.stat().st_size else "the file is empty"
+                raise Problem(f"{path}: {kind}; a table begins with a line that names its columns: {','.join(NEEDED)}")
+            lacking = [column for column in NEEDED if column not in reader.fieldnames]
             if lacking:
-                has = ", ".join(name if name.isprintable() else ascii(name) for name in reader.fieldnames or ())
+                for mark, name in SEPARATORS.items():
+                    if set(NEEDED) <= set("".join(reader.fieldnames).replace('"', "").split(mark)):
+                        raise Problem(f"{path}: commas were expected between the columns, this table has {name}")
+                has = ", ".join(name if name.isprintable() else ascii(name) for name in reader.fieldnames)
                 raise Problem(
                     f"{path}: the columns {', '.join(NEEDED)} were expected, {', '.join(lacking)} not there; "
-                    f"it has {has[:200] or 'none'}"
+                    f"it has {has[:200]}"
                 )
             for row in reader:
                 _take(row, held, f"{path}, line {reader.line_num}")

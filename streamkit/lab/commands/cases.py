@@ -11,7 +11,10 @@ from .show import safe
 
 def arguments(parser) -> None:
     parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="case files (.json), corpora (.jsonl), folders of them"
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="case files (.json), corpora (.jsonl, a case a line), folders of them; captures are read by streamkit show",
     )
     parser.add_argument("--emit", action="store_true", help="print what was made of each, one JSON object a line")
     parser.add_argument("--cut", type=int, default=0, metavar="N", help="cut each body anew at N random places")

@@ -7,10 +7,19 @@ from tqdm import tqdm
 
 from ...wire import APIS
 from ..latency import COLUMNS
+from ..player_words import many
 from ..problem import Problem
 from ..sources import dask_map, files_of, measured
 from ..summary import CONFIDENCE, RESAMPLES, Summary, printed
 from ..tables import REPAIRS, required_fields
+
+FULL = "Gap: from the moment all required fields had closed (stable) to the completion of the call, in milliseconds."
+BARE = (
+    "Gap: from the first character of the arguments to the completion of the call, in milliseconds.\n"
+    "No schemas were given, so no required fields are known, and stable is the object's first character: "
+    "--tools SCHEMAS.json names them."
+)
+MINUTE = 60_000  # milliseconds: a longer median gap is most likely a table in another unit
 
 
 def arguments(parser) -> None:
@@ -58,23 +67,28 @@ def run(args) -> int:
         raise Problem("no call was found; streams with tool calls were expected")
     print(report(summary, repairs))
     if broken_off:
-        print(f"Broken off: these are the {summary.calls['all']} calls measured until then.")
+        print(f"Broken off: measured until then: {many(summary.calls['all'], 'call')}.")
     return 130 if broken_off else 0
 
 
 def report(summary: Summary, repairs: Counter) -> str:
     """The table with the sentences that say what it shows."""
+    table, calls = summary.table(), summary.calls["all"]
+    repairs = repairs.copy()
+    bare = repairs["no schemas"] == calls and repairs.pop("no schemas")  # said once, above the table
     lines = [
-        "Gap: from the moment all required fields had closed (stable) to the completion of the call, in milliseconds.",
-        printed(summary.table()),
+        BARE if bare else FULL,
+        printed(table),
         f"low and high: {CONFIDENCE:.0%} bootstrap interval of the median ({RESAMPLES} resamples). "
         "begun p50: the same gap from the moment they had all started. one read: both came in the same read.",
     ]
     if summary.stand_in:
-        lines.append(f"{summary.stand_in} calls had no completion time: their last fragment stands in for it.")
+        lines.append(f"{many(summary.stand_in, 'call')} without a completion time: the last fragment stands in for it.")
     if summary.derived:
-        lines.append(f"{summary.derived} calls are of captures with derived completion events.")
-    lines += [f"{count} {REPAIRS[kind]}." for kind, count in repairs.items()]
+        lines.append(f"{many(summary.derived, 'call')} of captures with derived completion events.")
+    lines += [f"{many(count, 'call')} {REPAIRS[kind]}." for kind, count in repairs.items() if count]
+    if (table[-1]["p50"] or 0) > MINUTE:
+        lines.append("The median gap is longer than a minute. Are these times milliseconds? They were read as seconds.")
     return "\n".join(lines)
 
 

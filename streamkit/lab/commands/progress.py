@@ -13,7 +13,13 @@ from streamkit.preview import visible
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.description = "Show which exercises pass. Every piece is run again: it is code of those who wrote it, and it runs with your rights."
-    parser.add_argument("workbooks", nargs="*", type=Path, metavar="DIR", help="workbooks (default: your own)")
+    parser.add_argument(
+        "workbooks",
+        nargs="*",
+        type=Path,
+        metavar="DIR",
+        help="workbooks, or folders that hold a workbook/ (default: your own)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON: a list of workbooks with their exercises")
 
 
