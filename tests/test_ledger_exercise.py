@@ -118,6 +118,8 @@ def test_one_that_looks_first_is_caught_every_time_without_a_race(wrong, name, p
     expected = next(case.expected for case in ledger_cases() if case.given == between)
     for _ in range(TIMES):
         assert not same(fresh(ledger, between), expected)
+    shown = state_of(LEDGER, LEDGER.wrong_text(wrong), lambda name: None)
+    assert shown.pointer == "race" and "between('k')" in shown.text  # not the race, which goes well now and then
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ SCRIPTS = (  # what is done to a ledger, pointer
     ([("claim", "k"), ("settle", "k", 1), ("settle", "k", 2), ("claim", "k")], "once"),
     ([("settle", "k", 1), ("claim", "k")], "unclaimed"),
     ([("second", "k"), ("claim", "k")], "file"),
-    ([("between", "k")], "race"),
+    ([("between", "k")], "race"),  # its line is shorter than the race's, which may go well by chance: this one is shown
     ([("race", "k")], "race"),
 )
 
@@ -160,8 +160,8 @@ def ledger_fault(given, expected, got) -> str | None:
 
 def show_script(given) -> list[str]:
     said = {
-        "between": "  (when the ledger has looked, if it looks first, a second one on the file claims it)",
-        "race": f"  ({RACERS} ledgers on one file claim it at the same moment)",
+        "between": "  (a second ledger claims it as soon as this one has looked)",
+        "race": f"  ({RACERS} ledgers on one file, each in a thread of its own, claim it at the same moment)",
         "second": "  (by a second ledger on the file)",
     }
     return [f"{word}({', '.join(map(repr, rest))}){said.get(word, '')}" for word, *rest in given[1]]
