@@ -473,6 +473,19 @@ def test_a_case_that_diagnoses_names_the_fault_better(small_course):
         assert verdict["pointer"] == pointer
 
 
+def test_values_of_many_facts_are_told_by_those_that_differ(small_course):
+    exercise = small_course.exercises()["join-fragments"]
+    fields = {name: getattr(exercise, name) for name in exercise.__dataclass_fields__}
+    fields |= {
+        "cases": lambda: [Case(["a"], "a", "append")],
+        "tell": lambda expected, got: (f"<{expected}>", "\x1b" + got),
+    }
+    verdict = judge.Trial(Exercise(**fields), lambda: None).run(lambda f: "b")
+    assert (verdict["expected"], verdict["got"]) == ("<a>", "\\x1bb")
+    verdict = judge.Trial(Exercise(**fields), lambda: None).run(lambda f: 1 / 0)
+    assert (verdict["expected"], "ZeroDivisionError" in verdict["got"]) == ("'a'", True)
+
+
 def test_a_definition_is_cut_out_with_its_decorators_and_helpers():
     text = definition("streamkit.lab.exercises.record", "Wrong", "_binds", "Case").text()
     assert text.startswith("class Case(NamedTuple):") and "@dataclass(frozen=True)\nclass Wrong:" in text

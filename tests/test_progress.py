@@ -73,6 +73,15 @@ def test_a_kept_piece_counts_and_is_said(make, small_course):
     assert progress.standings(folder)[1].remark == "the kept piece; the cell as it stands does not pass"
 
 
+def test_a_kept_piece_that_no_longer_passes_was_started(make):
+    folder = make("older", {})
+    (folder / "pieces").mkdir()
+    (folder / "pieces" / "keyed.py").write_text(WRONG["keyed"])
+    standing = progress.standings(folder)[1]
+    assert (standing.sign, standing.remark) == ("✗", "the kept piece")
+    assert "✗ not right yet" in progress.table([standing])
+
+
 def test_a_missing_chapter_a_broken_file_and_a_lost_cell_are_said(make):
     folder = make("broken", {})
     (folder / "02_count.ipynb").unlink()

@@ -53,8 +53,11 @@ def standings(folder: Path) -> list[Standing]:
         sign = "○" if text is None else state_of(exercise, text, mine).sign
         if text is None:
             remark = unreadable.get(number, "no such cell")
-        if sign != "✓" and (kept := pieces.load(name)) and state_of(exercise, kept, mine).sign == "✓":
-            sign, remark = "✓", "the kept piece; the cell as it stands does not pass"
+        if sign != "✓" and (kept := pieces.load(name)):
+            if state_of(exercise, kept, mine).sign == "✓":
+                sign, remark = "✓", "the kept piece; the cell as it stands does not pass"
+            elif sign == "○":
+                sign, remark = "✗", "the kept piece"
         return Standing(number, name, exercise.title, sign, remark)
 
     return [standing(number, exercise) for number, exercises in chapters().items() for exercise in exercises]

@@ -56,6 +56,7 @@ swallowed. An exception in `run` counts as the piece's; one in `cases` as the ki
 *diagnose(given, expected, got)*. A key of `pointers` that names the fault better than the case could, or None: `got`
 may be an exception.
 
+*tell(expected, got)*. Both as words, where the values are many facts of which few differ: only those that do.
 *pointers*. Key to one sentence: which idea, in which section or cell of the notebook. It says what to look at, not
 what to type.
 *hints*. Two or more, each nearer to the answer; the last may be nearly code.

@@ -89,6 +89,7 @@ EXERCISES = [
             "thinking": 'A ThinkingDelta goes like text, into blocks of the kind "thinking".',
             "beside": "An Opaque for a block that is there goes into its `extras`.",
             "opaque": 'An Opaque without a block opens one of the kind "opaque", with the payload in `extras`.',
+            "opaque-alone": "Without an index nothing says whose an Opaque is: it opens a block of its own, at the end.",
             "empty-block": "An empty delta opens its block and adds no piece.",
             "text-index": "An index that is text is a key and no coordinate: such a block goes to the end.",
         },
@@ -112,6 +113,22 @@ EXERCISES = [
                 ),
             ),
             Wrong("drops what it does not know", "beside", swap=(("block.extras.append(event.payload)", "pass"),)),
+            Wrong(
+                "drops what has no index",
+                "opaque",
+                swap=(("elif kind is Opaque:", "elif kind is Opaque and event.index is not None:"),),
+            ),
+            Wrong(
+                "puts what has no index beside the last block",
+                "opaque-alone",
+                swap=(
+                    (
+                        "block = self._by_index.get(event.index) or self._insert",
+                        "last = self.blocks[-1] if self.blocks and event.index is None else None\n"
+                        "            block = last or self._by_index.get(event.index) or self._insert",
+                    ),
+                ),
+            ),
             Wrong("moves a call to the end", "stays", swap=(("self._by_ordinal.get(event.ordinal) or ", ""),)),
             Wrong(
                 "takes thinking for text", "thinking", swap=(('"text" if kind is TextDelta else "thinking"', '"text"'),)

@@ -40,6 +40,7 @@ IN_ORDER = (  # events, indexes of the calls, pointer
     ([M(0), M(1), M(0, "ready", "ran")], (None, None), "stays"),
     ([T("a"), M(0), M(1), T("b"), T("c"), M(1, "ready", "not_run")], (None, None), "order"),
 )
+REDACTED = {"type": "redacted_thinking", "data": "c2VjcmV0IHRob3VnaHQ="}
 COORDINATES = (
     ([T("a", 0), T("b", 0)], (), "join"),
     ([T("a", 0), T("b", 1)], (), "own"),
@@ -51,6 +52,8 @@ COORDINATES = (
     ([ThinkingDelta(0.0, None, "hm"), T("a"), T("b")], (), "thinking"),
     ([T("a", 0), Opaque(0.0, 0, {"signature": "x"})], (), "beside"),
     ([Opaque(0.0, 0, {"type": "redacted"}), T("a", 1)], (), "opaque"),
+    ([Opaque(0.0, None, REDACTED)], (), "opaque"),
+    ([T("a"), Opaque(0.0, None, REDACTED)], (), "opaque-alone"),
     ([T("", 0), M(0)], (1,), "empty-block"),
     ([T("a"), M(0), T("b")], ("item_1",), "text-index"),
 )

@@ -37,6 +37,9 @@ PARSES = (  # fragments, required, pointer
     (["", '{"a": ', "tru", "e}"], ["a"], "begun"),
     (["{", "}"], [], "none"),
     (["[", '{"a": 1}', "]"], ["a"], "object"),
+    (['["a"', "]"], ["a"], "object"),
+    (['"a', '"'], ["a"], "object"),
+    (["[", "]"], [], "object"),
 )
 
 
@@ -127,7 +130,7 @@ EXERCISES = [
             "order": "A field that is not required does not count, wherever it stands.",
             "never": "Where it never happens, return None.",
             "none": "Where nothing is required, the first object is enough.",
-            "object": "Only an object counts: a list with an object in it is none.",
+            "object": "Only an object counts: a list or a text that holds the names is none, nor is a list with an object in it.",
         },
         hints=(
             "Put the fragments together one by one; after each, try `loads(text, Allow.ALL)`. An exception means: not yet.",
@@ -149,6 +152,14 @@ EXERCISES = [
                         "isinstance(value, dict) and required <= set(value)",
                         "all(name in str(value) for name in required)",
                     ),
+                ),
+            ),
+            Wrong("does not ask for an object", "object", swap=(("isinstance(value, dict) and ", ""),)),
+            Wrong(
+                "asks whether the names are in it",
+                "object",
+                swap=(
+                    ("isinstance(value, dict) and required <= set(value)", "all(name in value for name in required)"),
                 ),
             ),
             Wrong("zero for never", "never", swap=(("return None", "return 0"),)),

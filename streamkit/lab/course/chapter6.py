@@ -96,6 +96,8 @@ EXERCISES = [
             "schema": "`tools.complaints(name, arguments)` lists all that the schema refuses, of {} too: Invalid(text, arguments, complaints).",
             "name": "An unknown name is one of the complaints; a call without any name is Invalid and not answerable.",
             "object": "Arguments that are no object are Invalid, and not answerable: no history can carry them.",
+            "nameless": "A call needs a name even where `tools` is None: ask for it before you ask the tools.",
+            "blank": "Only no text at all, or just the four letters null, mean {}. Blanks are text: leave them to `strict`.",
             "untold": "Without offered tools (`tools` is None) only the object rule and the name judge.",
         },
         hints=(
@@ -138,6 +140,19 @@ EXERCISES = [
                 "does not ask the schema",
                 "schema",
                 swap=(("tools.complaints(name, arguments) if tools is not None else []", "[]"),),
+            ),
+            Wrong(
+                "takes blanks for no text", "blank", swap=(('text in ("", "null")', 'text.strip() in ("", "null")'),)
+            ),
+            Wrong(
+                "takes white space alone for no text",
+                "blank",
+                swap=(('text in ("", "null")', '(text.isspace() or text in ("", "null"))'),),
+            ),
+            Wrong(
+                "asks for a name only where there are tools",
+                "nameless",
+                swap=(("if not name:", "if tools is not None and not name:"),),
             ),
             Wrong(
                 "answers a call without a name",

@@ -89,7 +89,14 @@ CALLS = (  # text, name, complete, pointer
     (REFUND, "", True, "name"),
     ("[1]", "create_refund", True, "object"),
     ('"{}"', "list_open_tickets", True, "object"),
+    ("  ", "list_open_tickets", True, "blank"),
+    (" null ", "list_open_tickets", True, "blank"),
 )
+UNTOLD = (
+    (REFUND, "anything", "untold"),
+    ("{}", "", "nameless"),
+    ("[1]", "anything", "object"),
+)  # no tools: text, name, pointer
 
 
 def said(piece, given) -> dict:
@@ -109,8 +116,9 @@ def finalise_cases() -> Iterator[Case]:
     for text, name, complete, pointer in CALLS:
         given = (text, name, True, complete)
         yield Case(given, said(finalise, given), pointer, "hand-made calls")
-    given = (REFUND, "anything", False, True)
-    yield Case(given, said(finalise, given), "untold", "hand-made calls")
+    for text, name, pointer in UNTOLD:
+        given = (text, name, False, True)
+        yield Case(given, said(finalise, given), pointer, "hand-made calls")
     for _, text in texts():
         for end in range(1, len(text)):
             given = (text[:end], "create_refund", True, True)
@@ -125,6 +133,10 @@ def show(given) -> list[str]:
 
 def finalise_fault(given, expected, got) -> str | None:
     """The fault where what came out names it better than the case does."""
-    if not isinstance(got, dict) or given[0] not in ("", "null"):
+    if not isinstance(got, dict):
+        return None
+    if not given[1] and got["type"] == "Invalid":
+        return "name"
+    if given[0] not in ("", "null"):
         return None
     return "nothing" if got["type"] == "Unparseable" else None

@@ -15,6 +15,24 @@ from streamkit.lab.course.chapter7_cases import (
 )
 from streamkit.lab.exercises.record import Exercise, Wrong, definition
 
+CLAIM = """        try:
+            self.db.execute("INSERT INTO claims VALUES (?, NULL)", (key,))
+            return "new", None
+        except sqlite3.IntegrityError:
+            (result,) = self.db.execute("SELECT result FROM claims WHERE key = ?", (key,)).fetchone()
+"""
+LOOK = """        row = self.db.execute("SELECT result FROM claims WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            self.db.execute("{} INTO claims VALUES (?, NULL)", (key,))
+            return "new", None
+        else:
+            result = row[0]
+"""
+LOOKS_FIRST = [
+    Wrong(f"looks first, then {word}", "race", swap=((CLAIM, LOOK.format(word)),))
+    for word in ("INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE")
+]
+
 EXERCISES = [
     Exercise(
         name="call_key",
@@ -37,6 +55,7 @@ EXERCISES = [
             "conversation": "Another conversation is another effect.",
             "tool": "Another tool is another effect.",
             "border": 'Joined without borders, "a" + "bc" is "ab" + "c". Put the parts into a list, and write that as JSON.',
+            "header": "The key goes out as a header: 1 to 255 letters, digits and . _ : - . A hash of the text does that.",
             "letters": "Two texts that look alike are two texts: nothing is normalised.",
         },
         hints=(
@@ -81,6 +100,16 @@ EXERCISES = [
                 ),
             ),
             Wrong(
+                "the text itself, and no hash of it",
+                "header",
+                text="def call_key(conversation, turn, tool, arguments):\n    return rfc8785.dumps([conversation, turn, tool, arguments]).decode()\n",
+            ),
+            Wrong(
+                "a text that grows with the arguments",
+                "header",
+                swap=(("hashlib.sha256(", ""), (").hexdigest()", ".hex()")),
+            ),
+            Wrong(
                 "a new key each time",
                 "same",
                 text="import itertools\n\ncount = itertools.count()\n\n\ndef call_key(conversation, turn, tool, arguments):\n    return str(next(count))\n",
@@ -118,6 +147,8 @@ EXERCISES = [
             "once": "The first result stays.",
             "unclaimed": "To settle what nobody claimed changes nothing.",
             "file": "Two ledgers on one file see each other's claims at once: write through, hold nothing in memory.",
+            "commit": "The claim must be on disk when `claim` returns, and nothing left open: commit it (and roll back after "
+            "an error), or open with `isolation_level=None`.",
             "race": "Of several claims at one moment one is new. Insert first and look afterwards; never look first and insert then.",
         },
         hints=(
@@ -153,6 +184,8 @@ EXERCISES = [
                 ),
             ),
             Wrong("gives the stored text", "settled", swap=(("json.loads(result)", "result"),)),
+            Wrong("forgets to commit", "commit", swap=((", isolation_level=None", ""),)),
+            *LOOKS_FIRST,
         ),
         why="Between a look and a write another process fits in; between an INSERT and itself nothing does.",
     ),

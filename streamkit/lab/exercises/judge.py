@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from streamkit.lab.exercises.record import Case, Exercise
-from streamkit.lab.exercises.show import NOT_AN_IDEA, lines_of, raised, shown, within
+from streamkit.lab.exercises.show import NOT_AN_IDEA, clean, lines_of, raised, shown, within
 
 ENOUGH = 30  # counterexamples, after which the smallest is surely small
 AGAIN = 40  # cases that run a second time, for pieces that keep something between runs
@@ -97,6 +97,8 @@ class Trial:
             expected, outcome, pointer = shown(case.given), shown(handed), MUTATED
         else:
             expected, outcome = shown(case.expected), shown(got) if error is None else raised(error)
+            if self.exercise.tell and error is None:
+                expected, outcome = map(clean, self.exercise.tell(case.expected, got))
             pointer = self.pointer(case, got, error)
         self.failures.append(Failure(case, given, expected, outcome, pointer))
 

@@ -94,6 +94,7 @@ class Exercise:
     run: Callable[[Any, Any], Any] = apply  # run(piece, given) -> what came out, comparable with ==
     show: Callable[[Any], Iterable[str]] | None = None  # given -> the lines that show it; by default one item a line
     diagnose: Callable[[Any, Any, Any], str | None] | None = None  # (given, expected, got) -> a better pointer, or None
+    tell: Callable[[Any, Any], tuple[str, str]] | None = None  # (expected, got) -> both in words, only what differs
 
     def text(self) -> str:
         """The very text that `reveal` prints: a whole exercise cell."""
