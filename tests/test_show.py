@@ -115,7 +115,11 @@ def test_one_broken_capture_does_not_hide_the_others(tmp_path, capsys):
     (tmp_path / "a.jsonl").write_text("rubbish")
     assert main(["show", str(tmp_path)]) == 2
     said = capsys.readouterr()
-    assert said.out.startswith("b.jsonl") and "a.jsonl, line 1: this is no capture" in said.err and said.err.count("\n") == 1
+    assert (
+        said.out.startswith("b.jsonl")
+        and "a.jsonl, line 1: this is no capture" in said.err
+        and said.err.count("\n") == 1
+    )
 
 
 def test_the_events_can_be_had_too(capsys):

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 MESSAGE = "message"  # an event's type where the stream names none
 BOM = b"\xef\xbb\xbf"
-LIMIT = (
-    32 * 2**20
-)  # bytes the data lines of one event may have, or any line; without a limit a peer could fill the memory
+LIMIT = 32 * 2**20  # bytes the data lines of one event may have, or any line: else a peer could fill the memory
 LEAST = 7  # bytes that a data line has beside its data
 TOO_LONG = f"an event of more than {LIMIT} bytes; a stream of tool calls sends far smaller ones"
 
@@ -42,6 +40,7 @@ class SSEDecoder:
         self._line: list[bytes] = []  # pieces of the line that has not ended
         self._held = 0  # bytes of these pieces
         self._since = 0  # bytes since the last event, an upper bound for what its data has
+        self._look_at = LIMIT  # of these, when to count what they hold
         self._id = ""
         self._event = MESSAGE
         self._data: list[bytes] = []
@@ -59,6 +58,7 @@ class SSEDecoder:
         if b"\r" in chunk:
             self._after_cr = chunk[-1] == 13
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self._since += len(chunk)
         lines = chunk.split(b"\n")
         if self._line:
             self._line.append(lines[0])
@@ -77,14 +77,15 @@ class SSEDecoder:
             events = self._read(lines)
         else:
             events = []
-        self._since = len(chunk) if events else self._since + len(chunk)
-        if self._since > LIMIT:
+        if events:
+            self._since, self._look_at = len(chunk), LIMIT
+        elif self._since > self._look_at:
             self._look()
         return events
 
     def _look(self) -> None:
         """Now and then, where there may be too much: is there? (An event that ends is looked at in `_read`.)"""
-        self._since = LIMIT - LIMIT // 8
+        self._look_at = self._since + LIMIT // 8
         if sum(map(len, self._data)) + LEAST * len(self._data) > LIMIT:
             raise TooLong(TOO_LONG)
 
@@ -103,18 +104,17 @@ class SSEDecoder:
         return head.removeprefix(BOM)
 
     def _read(self, lines: list[bytes]) -> list[ServerSentEvent]:
-        events, data = [], self._data
+        events, data, may_be_too_long = [], self._data, self._since > LIMIT
         for line in lines:
             start = line[:6]
             if start == b"data: ":
                 data.append(line[6:])
             elif not line:
                 if data:
-                    count = len(data)
-                    whole = data[0] if count == 1 else b"\n".join(data)
-                    data.clear()
-                    if len(whole) + (LEAST - 1) * count >= LIMIT:
+                    whole = data[0] if len(data) == 1 else b"\n".join(data)
+                    if may_be_too_long and len(whole) + (LEAST - 1) * len(data) >= LIMIT:
                         raise TooLong(TOO_LONG)
+                    data.clear()
                     try:
                         events.append(ServerSentEvent(self._event, whole.decode(), self._id))
                     except UnicodeDecodeError:
