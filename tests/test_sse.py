@@ -187,13 +187,16 @@ def test_a_response_of_more_than_its_bound_fails(monkeypatch):
     assert events[-1].reason == "protocol_error"
 
 
+@pytest.mark.parametrize("comments", [0, 30])
 @pytest.mark.parametrize("lines", [1, 2, 40])
 @pytest.mark.parametrize("over", [-2, -1, 0, 1, 60, 130])
-def test_where_an_event_is_too_long_does_not_depend_on_the_cut(monkeypatch, lines, over):
+def test_where_an_event_is_too_long_does_not_depend_on_the_cut(monkeypatch, lines, over, comments):
     monkeypatch.setattr(sse, "LIMIT", 1_000)
     room = 1_000 + over - 7 * lines
     sizes = [room // lines + (n < room % lines) for n in range(lines)]
-    body = b"".join(b"data: " + b"x" * size + b"\n" for size in sizes) + b": a comment\n" * 30 + b"\ndata: next\n\n"
+    body = (
+        b"".join(b"data: " + b"x" * size + b"\n" for size in sizes) + b": a comment\n" * comments + b"\ndata: next\n\n"
+    )
     found = set()
     for step in (1, 3, 50, 400, 999, len(body)):
         decoder = SSEDecoder()
