@@ -13,7 +13,7 @@ from .strict import NotStrict, strict
 def problems(messages: Any, api: str, turn: Turn | None = None) -> list[str]:
     """All that is wrong with a history, each with its place; [] where nothing is. Raises nothing but for an unknown api.
 
-    Refused are: a call without its result, a result without its call, arguments that are no object, an empty block, names and
+    Refused are: a call without its result, a result without its call, arguments that are no object, an empty block or list of calls, names and
     ids of another form, half a surrogate pair. With `turn`, whose history this is to be, also what is not true: a call or a
     result that the turn does not bear out, an effect that nothing tells.
     """

@@ -42,6 +42,8 @@ def _message(number: int, message: Any, api: str) -> Iterator[Said]:
         yield Said(number, where, "result", message.get("tool_call_id"), None, message.get("content"))
     else:
         calls = message.get("tool_calls") if api == "openai-chat" else None
+        if calls == []:
+            yield Said(number, where, "odd", value="an empty list of calls; leave tool_calls out where there is none")
         if not (calls and not message.get("content")):  # beside calls, no text is no empty block
             yield from _content(number, where, message, api)
         yield from (_chat_call(number, f"{where}, call {n}", call) for n, call in enumerate(_list(calls)))

@@ -472,6 +472,7 @@ SPOILED = {
         "call id1: arguments that are": lambda m: [put(m[0], "arguments", {"cents": 1}), m[1]],
         "a tool's name": lambda m: [put(m[0], "name", "pay now"), m[1]],
         "an empty block": lambda m: [*m, {"role": "assistant", "content": ""}],
+        "an empty list of calls": lambda m: [*m, {"role": "assistant", "content": "ok", "tool_calls": []}],
         "an empty": lambda m: [*m, {"role": "assistant", "content": None}],
         "a role of": lambda m: [*m, {"role": "robot", "content": "x"}],
         "an object was expected": lambda m: [*m, "x"],
