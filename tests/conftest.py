@@ -19,6 +19,18 @@ settings.load_profile("kit")
 
 ALL_CASES = list(read_cases(CASES))
 
+LONGEST = (
+    "test_browser",
+    "test_book",
+    "test_exercises",
+    "test_fill",
+)  # begun last, one of them would have a worker to itself
+
+
+def pytest_collection_modifyitems(items: list) -> None:
+    """The longest files first."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
 
 def corpus_folder() -> Path | None:
     """The folder of recorded streams that STREAMKIT_CORPUS names, None where it names none."""
