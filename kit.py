@@ -148,7 +148,7 @@ def main(argv):
         command = [str(PYTHON), "-m", "streamkit", "lab", *rest]
     elif what == "test":
         workers = str(min(os.cpu_count() or 1, 4))
-        command = [str(PYTHON), "-m", "pytest", "-n", workers, "--dist", "loadfile", *rest]
+        command = [str(PYTHON), "-m", "pytest", "-n", workers, "--dist", "loadfile", "--no-loadscope-reorder", *rest]
     else:
         command = [shutil.which(what, path=env["PATH"]) or what, *rest]
     try:
