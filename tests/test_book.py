@@ -251,7 +251,7 @@ def test_nothing_in_it_depends_on_the_machine_unless_it_says_so(path):
         assert not re.search(r"(?m)^[^#\n]*;\s*$", cell.source), "a trailing ; fails under nbval"
         assert not re.search(r"\binteract\b|\bclear_output\b|\bOutput\(|NBVAL_", cell.source), cell.source
         said = json.dumps(cell.outputs)
-        assert not re.search(r"object at 0x|0x[0-9a-f]{8,}|/home/|/root/|/tmp/|/Users/|[A-Z]:\\\\", said), cell.source
+        assert not re.search(r"object at 0x|0x[0-9a-f]{8,}|/(?:home|root|tmp|Users)/|[A-Z]:\\\\", said), cell.source
         assert all(output.output_type != "error" and output.get("name") != "stderr" for output in cell.outputs), (
             cell.source
         )

@@ -65,7 +65,7 @@ def history_fault(turn: Turn, messages: list[dict], wanted: dict) -> str | None:
 
 
 def _once(case: dict, parts: Parts, path: str, wanted: dict) -> str | None:
-    """The attempt and two retries, each as a process of its own: it opens the ledger's file anew."""
+    """The attempt and two retries. Each opens the ledger's file anew, as a process that was started again does."""
     dies = "state_on_restart" in wanted
     streams = [
         case,
